@@ -159,8 +159,8 @@ fn targets_of_words_are_fitted_predicted_and_evaluated() {
 #[test]
 fn a_wrong_name_offers_the_right_one() {
     let place = fitted();
-    let said = place.run("fit a.csv --task Shop --target spend -o n.st");
-    assert!(said.stderr.contains("there is no column \"Shop\"; did you mean \"shop\"?"), "{}", said.stderr);
+    let said = place.run("fit a.csv --task Shops --target spend -o n.st");
+    assert!(said.stderr.contains("there is no column \"Shops\"; did you mean \"shop\"?"), "{}", said.stderr);
     place.write("new.csv", b"shop,Size,kind\nn,1,new\n");
     let said = place.run("predict m.st new.csv");
     assert!(

@@ -7,6 +7,7 @@ use super::{ColumnCursor, ColumnNames, ColumnType, VisitCell};
 use crate::dates::ClockUnit;
 use crate::error::quoted;
 use crate::{ReadThreads, Result};
+use std::ops::Range;
 use std::path::{Component, Path};
 
 /// What Hive and Spark write for a missing value.
@@ -141,17 +142,17 @@ impl ColumnCursor for PartitionedCursor {
         self.inner.visit(&of_file, most, &mut |cell, i, row, place| {
             let own_place = own[i].1;
             let before = if i == 0 { 0 } else { own[i - 1].1.map_or(0, |place| place + 1) };
-            for at in before..own_place.unwrap_or(before) {
-                values[at].as_ref().map_or(Ok(()), |value| visit(value, at, row, place))?;
-            }
+            let visit_values = |mut range: Range<usize>, visit: &mut VisitCell<'_>| {
+                range.try_for_each(|at| {
+                    values[at].as_ref().map_or(Ok(()), |value| visit(value, at, row, place))
+                })
+            };
+            visit_values(before..own_place.unwrap_or(before), visit)?;
             own_place.map_or(Ok(()), |at| visit(cell, at, row, place))?;
-            if i + 1 < own.len() {
-                return Ok(());
+            match i + 1 < own.len() {
+                true => Ok(()),
+                false => visit_values(own_place.map_or(before, |at| at + 1)..values.len(), visit),
             }
-            for at in own_place.map_or(before, |at| at + 1)..values.len() {
-                values[at].as_ref().map_or(Ok(()), |value| visit(value, at, row, place))?;
-            }
-            Ok(())
         })
     }
 

@@ -74,7 +74,7 @@ impl Encoding {
     pub(crate) fn decoded(self, text: Box<dyn BufRead + Send>) -> Box<dyn BufRead + Send> {
         match self {
             Encoding::Utf8 => text,
-            Encoding::Windows1252 => Decoded::new(text, WINDOWS_1252.new_decoder_without_bom_handling()),
+            Encoding::Windows1252 => Decoded::boxed(text, WINDOWS_1252.new_decoder_without_bom_handling()),
         }
     }
 
@@ -100,8 +100,8 @@ pub(super) fn from_utf16(mut text: Box<dyn BufRead + Send>) -> Box<dyn BufRead +
     match (read, &first[..]) {
         (Err(error), _) => Box::new(End::after(&error)),
         (Ok(()), []) => text,
-        (Ok(()), [0xff, 0xfe]) => Decoded::new(text, UTF_16LE.new_decoder_without_bom_handling()),
-        (Ok(()), [0xfe, 0xff]) => Decoded::new(text, UTF_16BE.new_decoder_without_bom_handling()),
+        (Ok(()), [0xff, 0xfe]) => Decoded::boxed(text, UTF_16LE.new_decoder_without_bom_handling()),
+        (Ok(()), [0xfe, 0xff]) => Decoded::boxed(text, UTF_16BE.new_decoder_without_bom_handling()),
         (Ok(()), _) => Box::new(io::Cursor::new(first).chain(text)),
     }
 }
@@ -116,7 +116,7 @@ struct Decoded {
 }
 
 impl Decoded {
-    fn new(text: Box<dyn BufRead + Send>, decoder: Decoder) -> Box<dyn BufRead + Send> {
+    fn boxed(text: Box<dyn BufRead + Send>, decoder: Decoder) -> Box<dyn BufRead + Send> {
         Box::new(io::BufReader::new(Decoded { text, decoder, out: vec![], next: 0, is_at_end: false }))
     }
 

@@ -67,7 +67,7 @@ mod tests {
     fn model_of(loss: LossKind) -> Model {
         let x: Vec<f64> = (0..90).map(|i| f64::from(i * 37 % 91) / 45.0 - 1.0).collect();
         let task: Vec<u32> = (0..90).map(|i| i / 30).collect();
-        let is_positive = |i: u32| if i / 30 == 1 { i % 30 < 2 } else { i % 3 == 0 };
+        let is_positive = |i: u32| if i / 30 == 1 { i % 30 < 2 } else { i.is_multiple_of(3) };
         let label = (0..90).map(|i| if is_positive(i) { 1.0 } else { -1.0 }).collect();
         let inputs = Inputs::from(Dense::f64(&x, 90, 1).unwrap());
         let observations = Observations::multi_task(&task, label).unwrap();

@@ -133,8 +133,8 @@ fn headers_must_name_the_columns() {
         ("y\n1\n", "there is no column left to learn from"),
     ];
     says(&cases);
-    let half = message(b"\xff\xfea\0,\0y\0\n\x001\0,\0\x002", &y());
-    assert_eq!(half, "a.csv: it is UTF-16LE text, and damaged: some bytes are no character");
+    let half = message(b"\xff\xfea\0,\0y\0\n\x001\0,\x002", &y());
+    assert_eq!(half, "a.csv: line 2: it is UTF-16LE text, and damaged: some bytes are no character");
 }
 
 #[test]

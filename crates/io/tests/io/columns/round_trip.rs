@@ -27,6 +27,12 @@ fn name() -> impl Strategy<Value = String> {
     name.prop_filter("a missing value is no name", move |name| !stands_for_nothing(name))
 }
 
+/// Names of columns are read without blanks around them.
+fn column_name() -> impl Strategy<Value = String> {
+    let tidy = name().prop_map(|name| kinfolk_io::tidy_name(&name).into_owned());
+    tidy.prop_filter("a column needs a name", |name| !name.is_empty())
+}
+
 fn keys(n: usize) -> impl Strategy<Value = Categorical> {
     prop_oneof![
         prop::collection::vec(prop::sample::select(vec![-3_i64, 0, 7, 10, i64::MIN]), n)
@@ -53,7 +59,7 @@ fn targets(n: usize) -> impl Strategy<Value = Targets> {
     let numbers = prop::collection::vec(finite(), n);
     let wide = (2_usize..5).prop_flat_map(move |t| {
         let label = prop::collection::vec(prop_oneof![4 => finite(), 1 => Just(f64::NAN)], n * t);
-        (label, prop::collection::btree_set(name(), t)).prop_map(move |(label, names)| Targets::Wide {
+        (label, prop::collection::btree_set(column_name(), t)).prop_map(move |(label, names)| Targets::Wide {
             label: Matrix::from_vec(label, n, t).unwrap(),
             tasks: kinfolk::TaskNames::Strings(names.into_iter().collect()),
         })
@@ -70,7 +76,7 @@ fn targets(n: usize) -> impl Strategy<Value = Targets> {
 
 fn table() -> impl Strategy<Value = Table> {
     (1_usize..12, 1_usize..5).prop_flat_map(|(n, d)| {
-        let features = prop::option::of(prop::collection::btree_set(name(), d));
+        let features = prop::option::of(prop::collection::btree_set(column_name(), d));
         let features = features.prop_map(|names| names.map(|names| names.into_iter().collect::<Vec<_>>()));
         let weight = prop::option::of(prop::collection::vec(0.0..1e3, n));
         let split = prop::option::of(prop::collection::vec(-1_i64..3, n));
