@@ -237,6 +237,7 @@ impl From<kinfolk_train::Error> for Failure {
         match error {
             kinfolk_train::Error::Engine(error) => error.into(),
             kinfolk_train::Error::Io(error) => error.into(),
+            kinfolk_train::Error::Stopped(why) => Self::new(INTERRUPTED, why),
             // Fields of a spec are options here.
             other => Self::input(other.to_string().replace("(interval_new_tasks)", "(--interval-new-tasks)")),
         }
@@ -276,6 +277,12 @@ mod tests {
         );
         let clash = Hint::CheckRoles(vec![Role::Target, Role::Split]);
         assert_eq!(failure(clash), "wrong; see --target and --split-column");
+    }
+
+    #[test]
+    fn a_fit_that_was_stopped_without_a_model_ends_as_interrupted() {
+        let failure = Failure::from(kinfolk_train::Error::Stopped("stopped"));
+        assert_eq!((failure.code, failure.to_string().as_str()), (INTERRUPTED, "stopped"));
     }
 
     #[test]

@@ -16,6 +16,10 @@ pub enum Error {
     #[error("{0}")]
     Spec(String),
 
+    /// Ended by its observer before there was a model to keep.
+    #[error("{0}")]
+    Stopped(&'static str),
+
     /// A device that was asked for and cannot be used.
     #[error("{0}; --device cpu does without it")]
     Device(String),

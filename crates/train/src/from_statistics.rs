@@ -85,8 +85,8 @@ impl StatisticsRows<'_> {
         let problem = Problem::new(data, start.about().problem.clone())?;
         let found = kinfolk::fit_rows(&problem, &start, self.statistics, *rows, settings, observer);
         match found {
-            Err(kinfolk::Error::Interrupted) => Err(Error::Spec(
-                "stopped before any model was certified from the rows: there is none to keep".into(),
+            Err(kinfolk::Error::Interrupted) => Err(Error::Stopped(
+                "stopped before any model was certified from the rows: there is none to keep",
             )),
             other => Ok(other?),
         }
