@@ -86,14 +86,31 @@ fn in_folder(folder: &Path) -> Result<Vec<PathBuf>> {
     }
 }
 
+/// Other folders inside are an error if they have data files: rows would be missing without a word.
 fn add_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     let wrong = |error: std::io::Error| Failure::input(error).about(folder);
+    let is_data = |path: &Path| path.is_file() && kinfolk_io::format_of(path).is_ok();
+    let is_hidden = |path: &Path| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| name.starts_with(['.', '_']))
+    };
     for entry in std::fs::read_dir(folder).map_err(wrong)? {
         let path = entry.map_err(wrong)?.path();
-        if path.is_file() && kinfolk_io::format_of(&path).is_ok() {
+        if is_data(&path) {
             files.push(path);
         } else if path.is_dir() && kinfolk_io::is_partition(&path) {
             add_files(&path, files)?;
+        } else if path.is_dir() && !is_hidden(&path) {
+            let mut inside = std::fs::read_dir(&path).map_err(wrong)?.filter_map(std::result::Result::ok);
+            if inside.any(|entry| is_data(&entry.path())) {
+                let all = folder.join("**").join("*");
+                return Err(Failure::input(format!(
+                    "a folder with data files that is not called column=value: for the rows of all folders give the \
+                     pattern {:?}",
+                    all.display().to_string()
+                ))
+                .about(&path));
+            }
         }
     }
     Ok(())

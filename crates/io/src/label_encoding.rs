@@ -71,6 +71,39 @@ impl Table {
 }
 
 impl LabelEncoding {
+    /// The same with this value as the positive one of two, +1.
+    ///
+    /// # Errors
+    /// If labels are not of two values, or this is none of them.
+    pub fn with_positive(self, value: &str) -> Result<LabelEncoding> {
+        match self {
+            LabelEncoding::Binary { ref positive, .. } if same_value(value, positive) => Ok(self),
+            LabelEncoding::Binary { negative, positive } if same_value(value, &negative) => {
+                Ok(binary(positive, negative))
+            }
+            LabelEncoding::Binary { negative, positive } => Err(wrong!(
+                "the positive value {} is none of the labels {} and {}",
+                quoted(value),
+                quoted(&negative),
+                quoted(&positive)
+            )),
+            LabelEncoding::Numbers | LabelEncoding::Classes => Err(wrong!(
+                "a positive value ({}) is for labels of two values and a loss for classification",
+                quoted(value)
+            )),
+        }
+    }
+
+    /// The value that probabilities are of, unless it is what one expects: 1, or a word that says yes.
+    pub fn positive_value(&self) -> Option<&str> {
+        match self {
+            LabelEncoding::Binary { positive, .. } if two_values::is_yes(positive) != Some(true) => {
+                Some(positive)
+            }
+            _ => None,
+        }
+    }
+
     /// What was done to the labels, for people; nothing if they are used as they are.
     pub fn note(&self) -> Option<String> {
         match self {
@@ -145,7 +178,9 @@ fn binary_words(labels: &Categorical) -> Result<LabelEncoding> {
             if let Some((negative, positive)) = two_values::of_several(&counts_in_use(labels)) {
                 return Ok(binary(negative, positive));
             }
-            let names: Vec<String> = names_in_use(labels).collect();
+            let mut names: Vec<String> = names_in_use(labels).collect();
+            // First those that say neither yes nor no.
+            names.sort_by_key(|name| two_values::is_yes(name).is_some());
             let differ = spelling::differ_in_case(names.iter().map(String::as_str)).next().is_some();
             // Words of several values stand beside a column of tasks: without it they are classes.
             let cure = "with a column of tasks there are no classes: make two values of them, or learn them as \
@@ -183,15 +218,18 @@ pub(crate) fn listed(values: impl Iterator<Item = String>) -> String {
     if shown.is_empty() { "missing".into() } else { shown.join(", ") }
 }
 
+/// Whether two texts are the same, or the same number.
+fn same_value(a: &str, b: &str) -> bool {
+    a == b || matches!((a.parse::<f64>(), b.parse::<f64>()), (Ok(a), Ok(b)) if a == b)
+}
+
 /// -1 or +1 of a text; numbers are the same however they are written.
 fn sign(value: &str, encoding: &LabelEncoding) -> Option<f64> {
     let LabelEncoding::Binary { negative, positive } = encoding else { return None };
-    let same =
-        |a: &str, b: &str| a == b || matches!((a.parse::<f64>(), b.parse::<f64>()), (Ok(a), Ok(b)) if a == b);
-    if same(value, negative) {
+    if same_value(value, negative) {
         return Some(-1.0);
     }
-    if same(value, positive) {
+    if same_value(value, positive) {
         return Some(1.0);
     }
     two_values::spelling_of(value, negative, positive)
@@ -264,6 +302,16 @@ mod tests {
 
     fn message<T>(result: Result<T>) -> String {
         result.err().unwrap().to_string()
+    }
+
+    #[test]
+    fn either_value_can_be_the_positive_one() {
+        let alive = || binary("alive", "lost");
+        assert_eq!(alive().with_positive("alive").unwrap(), binary("lost", "alive"));
+        assert_eq!(alive().with_positive("lost").unwrap(), alive());
+        assert_eq!(binary("1", "2").with_positive("1.0").unwrap(), binary("2", "1"));
+        assert!(message(alive().with_positive("x")).starts_with("the positive value \"x\" is none of"));
+        assert!(message(LabelEncoding::Numbers.with_positive("x")).contains("labels of two values"));
     }
 
     #[test]

@@ -242,6 +242,12 @@ pub struct LeftOut {
 }
 
 impl Schema {
+    /// The columns of a file that a model knows: those with a role, and features.
+    pub(crate) fn column_names(&self) -> impl Iterator<Item = &str> {
+        let roles = self.columns.named().map(|(_, name)| name.as_str());
+        roles.chain(self.features.iter().flatten().map(Feature::column))
+    }
+
     /// A schema before the rows were read: dense inputs, labels as they are.
     pub fn new(columns: ColumnRoles, features: Option<Vec<Feature>>, n_features: usize) -> Self {
         let (storage, label_encoding) = (Storage::Dense, LabelEncoding::Numbers);

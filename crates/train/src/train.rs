@@ -417,6 +417,9 @@ fn coded(spec: &FitSpec, table: Table, schema: &mut Schema) -> Result<(Table, Lo
     let classification = all_losses(&losses, LossKind::is_classification);
     schema.check_loss(classification, &table.targets)?;
     schema.label_encoding = table.label_encoding(classification)?;
+    if let Some(value) = &spec.positive {
+        schema.label_encoding = schema.label_encoding.clone().with_positive(value)?;
+    }
     notes.extend(table.class_hint(&schema.label_encoding));
     let column = spec.folds_by.as_ref().map_or("", FoldsBy::column);
     check_fold_keys(table.fold_keys.as_ref()).map_err(|error| error.in_column(column))?;

@@ -38,14 +38,19 @@ pub(crate) struct SpecArgs {
     #[arg(long, allow_negative_numbers = true, value_name = "X", value_parser = positive, help_heading = "Problem")]
     lambda: Option<f64>,
     /// Scaling of labels that are numbers, kept in the model: each task in units of its own standard deviation (task),
-    /// the same with those of tasks with fewer than six labels drawn to the usual one (shrunk), or all tasks in units
-    /// of a common one (common); auto is shrunk if there are tasks with so few labels, and else task. Parameters of
-    /// losses (epsilon, huber) are in the same units; predictions are in those of the data [default: auto].
-    #[arg(long, value_name = "auto|task|shrunk|common|none", help_heading = "Problem")]
+    /// the same with those of tasks with fewer than six labels drawn to the usual one (shrunk), all tasks in units of
+    /// a common one (common), or all labels by one mean and one unit (pooled); auto is pooled with
+    /// --intercept shrunk:K, else shrunk if there are tasks with so few labels, and else task. Parameters of losses
+    /// (epsilon, huber) are in the same units; predictions are in those of the data [default: auto].
+    #[arg(long, value_name = "auto|task|shrunk|common|pooled|none", help_heading = "Problem")]
     target_scale: Option<TargetScale>,
     /// Weights of classes: balanced gives both classes of each task the same weight.
     #[arg(long, value_name = "balanced", help_heading = "Problem")]
     class_weight: Option<ClassWeight>,
+    /// Of two values of labels the one that is +1, and that probabilities are of [default: the one that says yes, the
+    /// larger number, or the last in the alphabet].
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true, help_heading = "Problem")]
+    positive: Option<String>,
     /// A known relation of the tasks, whose part in Theta is learned: groups=FILE:COLUMN, tree=FILE, graph=FILE,
     /// distance=FILE, matrix=FILE, features=FILE, common or own; then ,weight=NUMBER (0 switches it off, larger values
     /// put more of Theta into it) and ,name=NAME. Files (csv, parquet) name the tasks. May be repeated.
@@ -91,6 +96,7 @@ impl SpecArgs {
         spec.folds_by = self.folds_by.clone().or(spec.folds_by);
         spec.interval_new_tasks |= self.interval_new_tasks;
         spec.lambda = self.lambda.or(spec.lambda);
+        spec.positive = self.positive.clone().or(spec.positive);
         spec.class_weight = self.class_weight.or(spec.class_weight);
         spec.atoms.retain(|own| self.atoms.iter().all(|given| given.name != own.name));
         spec.atoms.extend(self.atoms.iter().cloned());

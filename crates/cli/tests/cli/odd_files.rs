@@ -309,3 +309,75 @@ fn only_given_words_are_missing() {
     let said = place.run("fit a.csv --target y --missing-words regio=none -o m.st");
     assert!(said.stderr.contains("there is no column \"regio\""), "{said:?}");
 }
+
+#[test]
+fn columns_of_new_rows_may_have_other_capitals() {
+    let place = Place::new();
+    place.write("plain.csv", whole(&["at", "de"], "country"));
+    place.write(
+        "odd.csv",
+        whole(&["at", "de"], "country").to_uppercase().replace("AT", "at").replace("DE", "de"),
+    );
+    let fit = "fit plain.csv --task country --target sales --drop day --c 1 --threads 1 -o m.st --quiet";
+    place.ok(fit);
+    let said = place.run("predict m.st odd.csv");
+    assert!(
+        said.stderr.contains("in small and capital letters these are columns of the model: "),
+        "{said:?}"
+    );
+    assert_eq!(said.stdout.lines().count(), place.ok("predict m.st plain.csv").lines().count());
+}
+
+#[test]
+fn either_of_two_words_can_be_the_positive_one() {
+    let place = Place::new();
+    let row = |i: i32| format!("{},{},{}\n", i % 7, i % 2, if i * 5 % 11 < 4 { "exitus" } else { "lebt" });
+    place.write("d.csv", format!("x,ward,end\n{}", (0..60).map(row).collect::<String>()));
+    let fit = "fit d.csv --target end --task ward --loss logistic --kernel linear --c 1 --threads 1 --quiet";
+    place.ok(&format!("{fit} -o alive.st"));
+    place.ok(&format!("{fit} --positive exitus -o dead.st"));
+    let first = |model: &str| -> f64 {
+        let text = place.ok(&format!("predict {model} d.csv --proba"));
+        text.lines().nth(1).unwrap().rsplit(',').next().unwrap().parse().unwrap()
+    };
+    assert!((first("alive.st") + first("dead.st") - 1.0).abs() < 1e-5);
+    let said = place.run("predict dead.st d.csv --proba").stderr;
+    assert!(said.contains("probabilities are those of \"exitus\""), "{said}");
+    assert_eq!(place.json("certify dead.st d.csv")["holds"], true);
+    let said = place.run(&format!("{fit} --positive tot -o m.st"));
+    assert!(
+        said.code == 3 && said.stderr.contains("is none of the labels \"exitus\" and \"lebt\""),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn folders_that_would_be_left_out_are_an_error() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("all/old")).unwrap();
+    std::fs::create_dir_all(place.path("all/.tmp")).unwrap();
+    let table = whole(&["at", "de"], "country");
+    place.write("all/a.csv", &table);
+    place.write("all/.tmp/b.csv", &table);
+    let fit = "fit all --task country --target sales --c 1 --threads 1 -o m.st --force";
+    place.ok(fit);
+    place.write("all/old/b.csv", &table);
+    let said = place.run(fit);
+    assert!(
+        said.code == 3 && said.stderr.contains("for the rows of all folders give the pattern"),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn a_table_above_a_table_is_no_title() {
+    let place = Place::new();
+    let above = "country,sales\nat,1\nde,2\nat,3\nde,4\n";
+    place.write("two.csv", format!("{above}{}", whole(&["at", "de"], "country")));
+    let said = place.run("fit two.csv --task country --target sales --c 1 -o m.st");
+    assert!(said.code == 3 && !said.stderr.contains("is left out"), "{said:?}");
+    let wide: Vec<u8> = "a,y\n1,2\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    place.write("wide.csv", wide);
+    let said = place.run("fit wide.csv --target y -o m.st");
+    assert!(said.code == 3 && said.stderr.contains("UTF-16 without a byte order mark"), "{said:?}");
+}

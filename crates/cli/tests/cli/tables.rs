@@ -161,10 +161,10 @@ fn a_wrong_name_offers_the_right_one() {
     let place = fitted();
     let said = place.run("fit a.csv --task Shops --target spend -o n.st");
     assert!(said.stderr.contains("there is no column \"Shops\"; did you mean \"shop\"?"), "{}", said.stderr);
-    place.write("new.csv", b"shop,Size,kind\nn,1,new\n");
+    place.write("new.csv", b"shop,sise,kind\nn,1,new\n");
     let said = place.run("predict m.st new.csv");
     assert!(
-        said.stderr.contains("the model needs column \"size\"; did you mean \"Size\"?"),
+        said.stderr.contains("the model needs column \"size\"; did you mean \"sise\"?"),
         "{}",
         said.stderr
     );

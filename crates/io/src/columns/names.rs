@@ -4,7 +4,7 @@ use super::cells::folded;
 use crate::error::{listed, quoted};
 use crate::text::tidy_name;
 use crate::{Hint, Result, Role, nearest};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The columns of a file, by name and by position. Names are distinct and not empty.
 pub(crate) struct ColumnNames {
@@ -12,6 +12,8 @@ pub(crate) struct ColumnNames {
     position: HashMap<String, usize>,
     unnamed: Vec<bool>,
     lists: Vec<ListColumn>,
+    /// Whether names count as they are written, since some differ by blanks or the form of accents alone.
+    are_exact: bool,
 }
 
 /// A column of lists, whose numbers are columns of their own: `name_0`, `name_1`, ...
@@ -38,7 +40,7 @@ impl ColumnNames {
                 return Err(wrong!("columns {first} and {second} are both named {name}; rename one of them"));
             }
         }
-        Ok(ColumnNames { names, position, unnamed: vec![], lists: vec![] })
+        Ok(ColumnNames { names, position, unnamed: vec![], lists: vec![], are_exact: false })
     }
 
     /// Names of a file, without blanks around them.
@@ -96,7 +98,7 @@ impl ColumnNames {
 
     pub(crate) fn find(&self, name: &str) -> Option<usize> {
         let exact = self.position.get(name);
-        exact.or_else(|| self.position.get(&*tidy_name(name))).copied()
+        exact.or_else(|| self.position.get(&*tidy_name(name)).filter(|_| !self.are_exact)).copied()
     }
 
     /// The only column that is called so if letter case does not count.
@@ -104,6 +106,34 @@ impl ColumnNames {
         let name = folded(name);
         let mut alike = (0..self.len()).filter(|&i| !self.is_unnamed(i) && folded(self.name(i)) == name);
         alike.next().filter(|_| alike.next().is_none())
+    }
+
+    /// The same, where columns of a model are also found in other letters if one column fits that the model does not
+    /// know by its own name, and what is to be said about it.
+    pub(crate) fn as_in_model<'a>(&self, known: impl Iterator<Item = &'a str>) -> (ColumnNames, Vec<String>) {
+        let known: BTreeSet<&str> = known.collect();
+        let tidy: HashSet<_> = known.iter().map(|name| tidy_name(name)).collect();
+        let own: HashSet<usize> = known.iter().filter_map(|name| self.find(name)).collect();
+        let mut found = ColumnNames {
+            names: self.names.clone(),
+            position: self.position.clone(),
+            unnamed: self.unnamed.clone(),
+            lists: self.lists.clone(),
+            are_exact: tidy.len() < known.len(),
+        };
+        let mut renamed = vec![];
+        let unknown: Vec<&str> = known.into_iter().filter(|name| found.find(name).is_none()).collect();
+        for name in unknown.into_iter().filter(|_| !found.are_exact) {
+            let column = self.find_in_other_case(name).filter(|column| !own.contains(column));
+            if let Some(column) = column.filter(|_| self.numbers_of_list(name).is_none()) {
+                found.position.insert(name.to_string(), column);
+                renamed.push(self.name(column).to_string());
+            }
+        }
+        let said = (!renamed.is_empty()).then(|| {
+            format!("in small and capital letters these are columns of the model: {}", listed(&renamed))
+        });
+        (found, said.into_iter().collect())
     }
 
     /// The column of this name, which the caller gave for a role.
@@ -165,6 +195,20 @@ mod tests {
             ["A", "GR\u{d6}\u{df}E", "X", "b"].map(|name| names.find_in_other_case(name)),
             [Some(0), Some(1), None, None]
         );
+    }
+
+    #[test]
+    fn columns_of_a_model_are_found_in_other_letters() {
+        let (found, said) =
+            names(&["WARD", "age", "X", "Day"]).unwrap().as_in_model(["ward", "Age", "x", "X"].into_iter());
+        assert_eq!(
+            ["ward", "WARD", "Age", "x", "X"].map(|name| found.find(name)),
+            [Some(0), Some(0), Some(1), None, Some(2)]
+        );
+        assert_eq!(found.name(0), "WARD");
+        let alike = names(&["x", "a"]).unwrap().as_in_model(["x", " x", "A"].into_iter()).0;
+        assert_eq!(["x", " x", "A"].map(|name| alike.find(name)), [Some(0), None, None]);
+        assert_eq!(said, ["in small and capital letters these are columns of the model: \"age\", \"WARD\""]);
     }
 
     #[test]

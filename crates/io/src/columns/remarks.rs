@@ -16,7 +16,7 @@ const MIN_ROWS_OF_IDS: u64 = 20;
 const MIN_REPEATED_IDS: usize = 20;
 
 /// Parts of names of identifiers.
-const ID_WORDS: [&str; 7] = ["id", "nr", "no", "index", "key", "uid", "uuid"];
+const ID_WORDS: [&str; 9] = ["id", "nr", "no", "index", "key", "uid", "uuid", "mrn", "isbn"];
 /// Last parts of such names; before other words they are numbers of things.
 const ID_ENDINGS: [&str; 8] = ["num", "number", "nummer", "code", "serial", "plz", "zip", "postcode"];
 /// A target and at most so many columns with the same first word are perhaps outcomes of one thing.
@@ -324,8 +324,20 @@ pub(super) const AS_IDENTIFIERS: &str = "as identifiers have";
 
 /// Whether a column is called like an identifier.
 fn is_called_id(name: &str) -> bool {
-    let lower = name.to_lowercase();
+    let lower = with_spaces(name).to_lowercase();
     let mut parts = lower.split(|c: char| !c.is_alphanumeric());
     let ends = parts.clone().next_back().is_some_and(|part| ID_ENDINGS.contains(&part));
-    ends || parts.any(|part| ID_WORDS.contains(&part)) || name.ends_with("Id") || name.ends_with("ID")
+    ends || parts.any(|part| ID_WORDS.contains(&part)) || lower.ends_with("nummer")
+}
+
+/// A name with a space before each capital letter after a small one, as in `PatientNr`.
+fn with_spaces(name: &str) -> String {
+    let mut spaced = String::new();
+    for c in name.chars() {
+        if c.is_uppercase() && spaced.ends_with(char::is_lowercase) {
+            spaced.push(' ');
+        }
+        spaced.push(c);
+    }
+    spaced
 }

@@ -56,9 +56,10 @@ pub(crate) fn open(
     let layouts = match schema {
         Some(schema) => {
             let layout = |(path, cursor): &NamedCursor| {
-                let layout = columns.expanded(cursor.names()).and_then(|(columns, said)| {
-                    let mut layout = ColumnLayout::for_prediction(cursor.names(), &columns, schema)?;
-                    layout.said = said;
+                let (names, renamed) = cursor.names().as_in_model(schema.column_names());
+                let layout = columns.expanded(&names).and_then(|(columns, said)| {
+                    let mut layout = ColumnLayout::for_prediction(&names, &columns, schema)?;
+                    layout.said = renamed.into_iter().chain(said).collect();
                     Ok(layout)
                 });
                 layout.map_err(|error| error.in_file(path))

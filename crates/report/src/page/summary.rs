@@ -4,8 +4,8 @@ use super::hints::MadeBy;
 use super::inputs::ReportInputs;
 use super::metric_name;
 use crate::text::{count, number, plural};
-use kinfolk::{Losses, RegularizerKind, TargetScale};
-use kinfolk_train::{FitSpec, MethodSpec, shares_in_words};
+use kinfolk::{LossKind, Losses, RegularizerKind, TargetScale};
+use kinfolk_train::{FitSpec, MethodSpec, all_losses, shares_in_words};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -56,7 +56,8 @@ pub(super) fn lines(inputs: &ReportInputs<'_>) -> Vec<SummaryLine> {
             about.scaling
         ),
     );
-    if about.target_scale != TargetScale::None {
+    let are_classes = all_losses(&about.problem.loss, LossKind::is_classification);
+    if about.target_scale != TargetScale::None && !are_classes {
         add("Labels", format!("in units of their spread, by {}", about.target_scale));
     }
     if let Some(FitSpec { solver, tol, seed, .. }) = spec {

@@ -68,6 +68,10 @@ pub struct FitSpec {
     /// Weights of classes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class_weight: Option<ClassWeight>,
+    /// Of two values of labels the one that is +1, of which probabilities are; if absent, the one that says yes, the
+    /// larger number, or the last in the alphabet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub positive: Option<String>,
     /// Kernel. If absent: precomputed for a Gram matrix; linear or, where C is left to the data too and rows are few
     /// enough, RBF if that predicts held-out rows better.
     #[serde(with = "kernel", skip_serializing_if = "Option::is_none")]
@@ -140,6 +144,7 @@ impl Default for FitSpec {
             c: Weight::default(),
             lambda: None,
             class_weight: None,
+            positive: None,
             kernel: None,
             intercept: Intercept::Free,
             bias: 0.0,

@@ -14,6 +14,10 @@ pub struct HalfWidths {
     pub new: f64,
 }
 
+/// A task whose labels spread by more, in units of the usual spread, has a unit of its own: chance makes the spread of
+/// a few labels hardly larger.
+const MOST_OF_USUAL_SPREAD: f64 = 1.5;
+
 impl HalfWidths {
     /// Of a task of the model, or of one that it does not have.
     pub fn of(&self, task: Option<u32>) -> f64 {
@@ -60,12 +64,31 @@ impl Trained {
         Ok(HalfWidths { known, new })
     }
 
-    /// A task with few labels knows at least what a task without any knows: it has at most the same width.
+    /// A task with few labels knows at least what a task without any knows: it has at most the same width, unless its
+    /// labels seem to be in a larger unit than those of the others.
     fn capped(&self, mut known: Vec<f64>, new: Option<f64>) -> Vec<f64> {
         if let (Some(labels), Some(most)) = (self.model.task_labels(), new) {
-            let few = known.iter_mut().zip(labels).filter(|(_, n)| *n < FEW_LABELS);
-            few.for_each(|(width, _)| *width = width.min(most));
+            let usual = self.usual_spread(&labels);
+            let is_usual = |t: usize| match (self.model.target_scaling(), usual) {
+                (Some(scaling), Some(usual)) => scaling.spread()[t] <= MOST_OF_USUAL_SPREAD * usual,
+                _ => true,
+            };
+            let few = known
+                .iter_mut()
+                .zip(labels)
+                .enumerate()
+                .filter(|(t, (_, n))| *n < FEW_LABELS && is_usual(*t));
+            few.for_each(|(_, (width, _))| *width = width.min(most));
         }
         known
+    }
+
+    /// The median of the spreads of tasks with enough labels; `None` if there are none.
+    fn usual_spread(&self, labels: &[usize]) -> Option<f64> {
+        let spreads = self.model.target_scaling()?.spread().iter().zip(labels);
+        let mut known: Vec<f64> =
+            spreads.filter(|(_, n)| **n >= FEW_LABELS).map(|(spread, _)| *spread).collect();
+        known.sort_unstable_by(f64::total_cmp);
+        known.get(known.len() / 2).copied()
     }
 }

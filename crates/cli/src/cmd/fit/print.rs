@@ -4,9 +4,11 @@ use crate::data_files::DataFiles;
 use crate::failure::argument;
 use crate::text::{self, number, plural, plural_es};
 use kinfolk::model::{About, AtomPart};
-use kinfolk::{Certificate, CertificateSummary, Claim, Kernel, Model, ScalingKind, Status, TargetScale};
+use kinfolk::{
+    Certificate, CertificateSummary, Claim, Kernel, LossKind, Model, ScalingKind, Status, TargetScale,
+};
 use kinfolk_train::{
-    AutoC, Baseline, DATA_GROUPS, FitOutcome, FitSpec, LossSpec, Trained, Weight, shares_in_words,
+    AutoC, Baseline, DATA_GROUPS, FitOutcome, FitSpec, LossSpec, Trained, Weight, all_losses, shares_in_words,
 };
 use serde::Serialize;
 use std::path::Path;
@@ -177,6 +179,7 @@ fn problem(trained: &Trained, about: &About) -> String {
         loss => format!("{loss} loss"),
     };
     let labels = match about.target_scale {
+        _ if all_losses(&about.problem.loss, LossKind::is_classification) => String::new(),
         TargetScale::None => String::new(),
         TargetScale::Common => ", labels in one unit".into(),
         TargetScale::Shrunk => {

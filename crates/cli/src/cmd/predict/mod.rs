@@ -268,6 +268,11 @@ impl PredictJob<'_> {
         if let Some(note) = about_probabilities(trained).filter(|_| self.wanted.proba) {
             self.report.note(note);
         }
+        if let Some(value) = trained.schema.label_encoding.positive_value().filter(|_| self.wanted.proba) {
+            self.report.note(format!(
+                "probabilities are those of {value:?} (fit --positive VALUE takes the other value)"
+            ));
+        }
         if let Some(name) = source.could_be_kept().first() {
             let name = argument(name);
             self.report.note(format!(

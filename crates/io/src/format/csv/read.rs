@@ -121,6 +121,9 @@ fn column_names(records: &CsvRecords) -> Result<ColumnNames> {
     }
     let name = |i| TextCell(records.cell(i)).text().map(Cow::into_owned);
     let names = (0..n).map(name).collect::<Result<Vec<_>>>()?;
+    if names.iter().any(|name| name.contains('\0')) {
+        return Err(wrong!("it has zero bytes, as UTF-16 without a byte order mark has; write it as UTF-8"));
+    }
     // Integers may be names, and often are: those of the columns of an array.
     let is_number = |name: &String| name.trim().parse::<f64>().is_ok();
     let is_integer = |name: &String| name.bytes().all(|byte| byte.is_ascii_digit());

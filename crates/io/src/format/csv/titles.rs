@@ -88,11 +88,13 @@ impl Look {
 fn are_titles(open: &OpenBehind<'_>, lines: u64, table: &Look) -> Result<bool> {
     let mut records = open(0, Some(table.delimiter))?;
     let mut is_first = true;
+    let mut above = TableAbove::default();
     while records.advance()? {
         if records.line() > lines {
             // A quote that is not closed would have taken the header.
-            return Ok(records.line() == table.line);
+            return Ok(records.line() == table.line && !above.is_table());
         }
+        above.add(&records);
         let filled = (0..records.len()).filter(|&i| !is_blank(records.cell(i))).count();
         let at_start = (0..filled).all(|i| !is_blank(records.cell(i)));
         let is_padded = records.len() >= table.width;
@@ -106,6 +108,43 @@ fn are_titles(open: &OpenBehind<'_>, lines: u64, table: &Look) -> Result<bool> {
         is_first &= filled == 0;
     }
     Ok(false)
+}
+
+/// Lines above a table that may be a table of their own.
+#[derive(Default)]
+struct TableAbove {
+    width: usize,
+    rows: usize,
+    /// Columns that have had numbers alone below their first cell.
+    are_numbers: Vec<bool>,
+    differ: bool,
+}
+
+impl TableAbove {
+    /// Title lines with as many cells and a column of numbers are rarely more than these, a header among them.
+    const MOST_ROWS_OF_TITLES: usize = 3;
+
+    fn add(&mut self, record: &CsvRecords) {
+        let width = (0..record.len()).rev().find(|&i| !is_blank(record.cell(i))).map_or(0, |last| last + 1);
+        if width == 0 {
+            return;
+        }
+        if self.rows == 0 {
+            (self.width, self.are_numbers) = (width, vec![true; width]);
+        } else {
+            self.differ |= width != self.width;
+            let cells = self.are_numbers.iter_mut().enumerate().take(width);
+            cells.for_each(|(i, all)| *all &= matches!(number(record.cell(i)), Reading::Number(_)));
+        }
+        self.rows += 1;
+    }
+
+    fn is_table(&self) -> bool {
+        self.width > 1
+            && self.rows > Self::MOST_ROWS_OF_TITLES
+            && !self.differ
+            && self.are_numbers.contains(&true)
+    }
 }
 
 fn number(cell: &[u8]) -> Reading {

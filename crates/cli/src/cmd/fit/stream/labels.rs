@@ -85,6 +85,12 @@ pub(super) fn look_through(
     let task = Categorical::from_integers(&vec![0; n]);
     let table = Table::new(inputs, Targets::Tasks { task, label: Some(label) });
     let encoding = table.label_encoding(true).map_err(|error| Failure::from(error).about(data.first()))?;
+    let encoding = match &spec.positive {
+        Some(value) => {
+            encoding.with_positive(value).map_err(|error| Failure::from(error).about(data.first()))?
+        }
+        None => encoding,
+    };
     Ok(FoundLabels { encoding, classes: None })
 }
 
