@@ -35,7 +35,11 @@ pub(crate) fn decide(name: &str, found: &ColumnSurvey, roles: &ColumnRoles) -> D
             true => {
                 in_the_way(wrong!("there are more than a million different values, too many for one-hot"))
             }
-            false => Decision::Use(one_hot(name, found, roles, usize::MAX)),
+            false => match one_hot(name, found, roles, usize::MAX) {
+                // No feature, and perhaps there is no other column.
+                feature if feature.names().is_empty() => leave_out("it has no values".into()),
+                feature => Decision::Use(feature),
+            },
         };
     }
     if let Some((place, text)) = &found.first_not_finite {

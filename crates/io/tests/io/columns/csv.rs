@@ -95,6 +95,10 @@ fn a_one_hot_column_without_values_has_no_feature() {
     let one_hot = ColumnRoles { one_hot: names(&["kind"]), ..columns("", "y") };
     let (rows, schema) = read("kind,a,y\n,1,2\n,2,3\n,3,5\n", &one_hot).unwrap();
     assert_eq!((rows[2].x.clone(), schema.n_features), (x(&[3.0]), 1));
+    assert_eq!(schema.left_out[0].column, "kind");
+    let error = read("kind,y\n,1\n,2\n", &one_hot).unwrap_err().to_string();
+    let why = "there is no column left to learn from; \"kind\" is left out: it has no values";
+    assert!(error.contains(why), "{error}");
 }
 
 #[test]
