@@ -191,7 +191,7 @@ fn what_is_no_model_file_is_told_with_its_name() {
 }
 
 #[test]
-fn a_model_of_infinite_numbers_is_not_written() {
+fn a_model_of_infinite_numbers_is_an_error() {
     let (inputs, observations) = (fixtures::dense(), fixtures::own_inputs(true));
     let data = Dataset::new(&inputs, &observations, DatasetOptions::default()).unwrap();
     let (loss, output) = (LossKind::Hinge.into(), RegularizerKind::Exp { prior: None });
@@ -206,11 +206,6 @@ fn a_model_of_infinite_numbers_is_not_written() {
     let settings = Settings { max_passes: 0, ..Settings::default() };
     let solved = Fitter::new(&settings).start(Start::Warm(&alpha)).fit(&problem).unwrap();
     assert_eq!(solved.certificate().primal, 1e3 * observations.len() as f64);
-    let fit = certify_duals(&problem, &alpha, None, &settings, ("given", 0)).unwrap();
-    assert_eq!(fit.certificate().gap, f64::INFINITY);
-    let directory = tempfile::tempdir().unwrap();
-    let error = fit.model.save(directory.path().join("model")).unwrap_err();
-    let expected = "model file: theta: entry (0, 0) is inf, which is not a finite number";
-    assert_eq!(error.to_string(), expected);
-    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+    let error = certify_duals(&problem, &alpha, None, &settings, ("given", 0)).unwrap_err().to_string();
+    assert!(error.starts_with("theta of the model is out of the range of double precision"), "{error}");
 }
