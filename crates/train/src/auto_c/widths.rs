@@ -13,7 +13,7 @@ use kinfolk::{Dataset, Kernel};
 pub(super) const FAR_WORSE: f64 = 0.05;
 
 /// Most widths in each direction.
-const MAX_WIDTHS: i32 = 4;
+const MAX_WIDTHS: i32 = 2;
 
 /// The folds with each of some kernels.
 pub(super) struct WidthData<'a> {
