@@ -146,10 +146,33 @@ fn values_of_one_row_have_no_feature_where_there_are_too_many() {
     assert!(said.contains("\"said\" (3 and the rest together)"), "{said}");
 }
 
+/// R's `write.table` writes the names of rows, and none for their column.
 #[test]
-fn names_of_rows_without_a_head_are_called_so() {
+fn names_of_rows_without_a_head_are_left_out() {
     let place = Place::new();
-    place.write("a.csv", "size,sales\n\"1\",2,3\n\"2\",4,5\n");
-    let said = place.run("data info a.csv");
+    let (head, rows) = ("town,size,sales", ["Rome,1,3", "Oslo,2,NA", "Rome,3,5", "Oslo,5,7"]);
+    let text = |separator: &str, names: Option<[&str; 4]>| {
+        let row = |i: usize| match names {
+            Some(names) => format!("{},{}", names[i], rows[i]),
+            None => rows[i].into(),
+        };
+        let lines: Vec<String> = std::iter::once(head.into()).chain((0..4).map(row)).collect();
+        format!("{}\n", lines.join("\n")).replace(',', separator)
+    };
+    let fit = "--task town --target sales --c 1 --threads 1";
+    place.write("plain.csv", text(",", None));
+    place.ok(&format!("fit plain.csv {fit} -o plain.st"));
+    let predicted = place.ok("predict plain.st plain.csv");
+    for names in [["\"1\"", "\"2\"", "\"3\"", "\"4\""], ["r1", "r2", "r3", "r4"]] {
+        for separator in [",", " ", "\t", ";"] {
+            place.write("r.csv", text(separator, Some(names)));
+            let said = place.ok(&format!("fit r.csv {fit} -o r.st --force"));
+            assert!(said.contains("the first is the name of a row, and left out"), "{said}");
+            assert_eq!(place.ok("predict r.st r.csv"), predicted);
+        }
+    }
+    // Names that stand twice are none, and an option says so.
+    place.write("twice.csv", text(",", Some(["r1", "r1", "r2", "r3"])));
+    let said = place.run("data info twice.csv");
     assert!(said.stderr.contains("if lines begin with the name of a row"), "{said:?}");
 }

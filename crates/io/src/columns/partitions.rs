@@ -19,28 +19,38 @@ struct PartitionedCursor {
     names: ColumnNames,
     /// The values of the last columns.
     values: Vec<TypedCell>,
+    /// What is to be said about folders called like a column of the file.
+    beside: Vec<String>,
 }
 
 /// The same file with a column for each folder of its path that is called `column=value`, unless it has that column
 /// itself.
 pub(crate) fn with_partitions(inner: Box<dyn ColumnCursor>, path: &Path) -> Result<Box<dyn ColumnCursor>> {
     let folders = path.parent().into_iter().flat_map(Path::components);
-    let mut found: Vec<(String, TypedCell)> = vec![];
+    let (mut found, mut beside): (Vec<(String, TypedCell)>, Vec<String>) = (vec![], vec![]);
     for (name, value) in folders.filter_map(|folder| match folder {
         Component::Normal(folder) => partition(folder.to_str()?),
         _ => None,
     }) {
-        let is_known = |name: &str| inner.names().find(name).is_some();
-        if !is_known(&name) && found.iter().all(|(other, _)| *other != name) {
+        let names = inner.names();
+        if let Some(own) = names.find(&name) {
+            let own = quoted(names.name(own));
+            beside.push(format!("column {own} is that of the files, not that of the names of folders"));
+        } else if found.iter().all(|(other, _)| *other != name) {
+            if let Some(own) = names.find_in_other_case(&name) {
+                let own = quoted(names.name(own));
+                beside
+                    .push(format!("{own} in the files is another column than {} of folders", quoted(&name)));
+            }
             found.push((name, value));
         }
     }
-    if found.is_empty() {
+    if found.is_empty() && beside.is_empty() {
         return Ok(inner);
     }
     let (more, values): (Vec<String>, Vec<TypedCell>) = found.into_iter().unzip();
     let names = inner.names().with_more(more)?;
-    Ok(Box::new(PartitionedCursor { inner, names, values }))
+    Ok(Box::new(PartitionedCursor { inner, names, values, beside }))
 }
 
 /// Whether a folder is called as one of a partition.
@@ -125,7 +135,10 @@ impl ColumnCursor for PartitionedCursor {
         let names: Vec<String> = (first..self.names.len()).map(|i| quoted(self.names.name(i))).collect();
         let columns = if names.len() == 1 { "column" } else { "columns" };
         let own = format!("{columns} from the names of folders: {}", names.join(", "));
-        Some(self.inner.remark().into_iter().chain([own]).collect::<Vec<_>>().join("; "))
+        let own = Some(own).filter(|_| !names.is_empty());
+        let all: Vec<String> =
+            self.inner.remark().into_iter().chain(own).chain(self.beside.iter().cloned()).collect();
+        (!all.is_empty()).then(|| all.join("; "))
     }
 
     fn check_size(&self, columns: usize) -> Result<()> {

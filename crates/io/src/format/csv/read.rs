@@ -7,9 +7,22 @@ use crate::columns::{ColumnCursor, ColumnNames, ColumnType, RowPlace, VisitCell}
 use crate::format::{Encoding, InputFile, OpenCursorResult};
 use crate::{Decimal, Hint, Result};
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// Names of columns take memory before any row is seen, so there is an end to them.
 const MAX_COLUMNS: usize = 1 << 22;
+
+/// Rows that are looked at for one cell more than the header has.
+const MOST_ROWS: usize = 100;
+
+/// Where the header is, and how it is meant.
+#[derive(Clone, Copy)]
+struct HeaderPlace {
+    /// Lines above it.
+    above: u64,
+    /// Whether lines begin with the name of a row, for which the header has no name, as those of R's `write.table` do.
+    has_row_names: bool,
+}
 
 /// A csv file.
 pub(super) struct CsvCursor {
@@ -17,8 +30,7 @@ pub(super) struct CsvCursor {
     encoding: Encoding,
     names: ColumnNames,
     records: CsvRecords,
-    /// Lines above the header.
-    above: u64,
+    header: HeaderPlace,
     is_at_first_row: bool,
     empty_rows: u64,
 }
@@ -37,15 +49,20 @@ impl CsvCursor {
             }),
             None => 0,
         };
-        let (records, names) = first_record(input, encoding, above)?;
+        let mut header = HeaderPlace { above, has_row_names: false };
+        if input.is_repeatable() {
+            let (mut records, names) = first_record(input, encoding, header)?;
+            header.has_row_names = have_row_names(&mut records, names.len());
+        }
+        let (records, names) = first_record(input, encoding, header)?;
         if names.len() == 1 && input.is_repeatable() {
-            let (mut records, _) = first_record(input, encoding, above)?;
+            let (mut records, _) = first_record(input, encoding, header)?;
             if records.advance()? {
                 check_width(&records, &names, true)?;
             }
         }
         let (input, empty_rows, is_at_first_row) = (input.clone(), 0, true);
-        Ok(Box::new(CsvCursor { input, encoding, names, records, above, is_at_first_row, empty_rows }))
+        Ok(Box::new(CsvCursor { input, encoding, names, records, header, is_at_first_row, empty_rows }))
     }
 }
 
@@ -81,13 +98,13 @@ impl ColumnCursor for CsvCursor {
     }
 
     fn rewind(&mut self) -> Result<()> {
-        self.records = first_record(&self.input, self.encoding, self.above)?.0;
+        self.records = first_record(&self.input, self.encoding, self.header)?.0;
         (self.empty_rows, self.is_at_first_row) = (0, true);
         Ok(())
     }
 
     fn may_have_decimal_commas(&self) -> bool {
-        matches!(self.records.delimiter(), b';' | b'\t')
+        matches!(self.records.delimiter(), b';' | b'\t' | b' ')
     }
 
     fn empty_rows(&self) -> u64 {
@@ -95,26 +112,62 @@ impl ColumnCursor for CsvCursor {
     }
 
     fn remark(&self) -> Option<String> {
-        let above = (self.above > 0).then(|| {
-            let header = self.above + 1;
+        let above = (self.header.above > 0).then(|| {
+            let header = self.header.above + 1;
             format!("the header is line {header} of the text: what is above it is left out")
         });
-        let all: Vec<String> = self.encoding.remark().into_iter().chain(above).collect();
+        let row_names = self.header.has_row_names.then(|| {
+            "lines have one cell more than the header: the first is the name of a row, and left out"
+                .to_string()
+        });
+        let all: Vec<String> = self.encoding.remark().into_iter().chain(above).chain(row_names).collect();
         (!all.is_empty()).then(|| all.join("; "))
     }
 }
 
-/// Opens the file and reads the names of its columns, which are below so many lines.
-fn first_record(input: &InputFile, encoding: Encoding, above: u64) -> Result<(CsvRecords, ColumnNames)> {
-    let mut records = CsvRecords::new(encoding.decoded(input.text()?), above, None)?;
+/// Whether the rows that follow have one cell more than the header and begin with names or whole numbers, each another.
+/// A last cell that is empty in all of them is a delimiter at the end of the line, and numbers with a decimal comma
+/// would be cut in two.
+fn have_row_names(records: &mut CsvRecords, names: usize) -> bool {
+    let (mut seen, mut has_end) = (HashSet::new(), false);
+    while seen.len() < MOST_ROWS {
+        match records.advance() {
+            Ok(true) if records.is_empty() => continue,
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(_) => return false,
+        }
+        let is_blank = |i: usize| records.cell(i).iter().all(u8::is_ascii_whitespace);
+        if records.len() != names + 1 || records.has_line_ends() || is_blank(0) {
+            return false;
+        }
+        let name = records.cell(0);
+        let is_name =
+            name.iter().all(u8::is_ascii_digit) || cells::number_in(name, Decimal::Point) == Reading::Word;
+        if !is_name || !seen.insert(name.to_vec()) {
+            return false;
+        }
+        has_end |= !is_blank(names);
+    }
+    has_end
+}
+
+/// Opens the file and reads the names of its columns.
+fn first_record(
+    input: &InputFile,
+    encoding: Encoding,
+    header: HeaderPlace,
+) -> Result<(CsvRecords, ColumnNames)> {
+    let mut records = CsvRecords::new(encoding.decoded(input.text()?), header.above, None)?;
     if !records.advance()? {
         return Err(wrong!("it is empty; the first line must name the columns"));
     }
-    let names = column_names(&records).map_err(|error| error.at_line(records.line()))?;
+    let names = column_names(&records, header.has_row_names);
+    let names = names.map_err(|error| error.at_line(records.line()))?;
     Ok((records, names))
 }
 
-fn column_names(records: &CsvRecords) -> Result<ColumnNames> {
+fn column_names(records: &CsvRecords, has_row_names: bool) -> Result<ColumnNames> {
     let n = records.len();
     if n > MAX_COLUMNS {
         return Err(wrong!("there are {n} columns; at most {MAX_COLUMNS} can be read"));
@@ -130,7 +183,7 @@ fn column_names(records: &CsvRecords) -> Result<ColumnNames> {
     if names.iter().all(is_number) && !names.iter().all(is_integer) {
         return Err(wrong!("the first line holds numbers; it must name the columns"));
     }
-    ColumnNames::of_file(names)
+    ColumnNames::of_file(has_row_names.then(String::new).into_iter().chain(names).collect())
 }
 
 /// Every record has as many cells as the header. What is above a header may be taken for it until the first row.

@@ -194,17 +194,27 @@ fn first_line(input: &mut impl BufRead) -> io::Result<Vec<u8>> {
     }
 }
 
-/// The comma, unless semicolons, tabs or bars cut the line into more columns. Those inside quotes do not count.
+/// The comma, unless semicolons, tabs or bars cut the line into more columns. Without any of them, single spaces may
+/// cut it, as those of R's `write.table`: between names in quotes, or between three names, as one may be of two words.
+/// What is inside of quotes does not count.
 fn delimiter(line: &[u8]) -> u8 {
     let mut count = [(b',', 0_usize), (b';', 0), (b'\t', 0), (b'|', 0)];
-    let mut quoted = false;
-    for &byte in line {
+    let (mut quoted, mut spaces, mut in_quotes) = (false, vec![], 0);
+    for (i, &byte) in line.iter().enumerate() {
         quoted ^= byte == b'"';
+        in_quotes += usize::from(byte == b'"');
         if let Some((_, n)) = count.iter_mut().find(|(delimiter, _)| !quoted && *delimiter == byte) {
             *n += 1;
         }
+        if byte == b' ' && !quoted {
+            spaces.push(i);
+        }
     }
     let most = count.iter().map(|(_, n)| *n).max();
+    let are_single = spaces.windows(2).all(|two| two[0] + 1 < two[1]) && spaces.first() != Some(&0);
+    if most == Some(0) && are_single && (spaces.len() > 1 || !spaces.is_empty() && in_quotes == 4) {
+        return b' ';
+    }
     count.iter().find(|(_, n)| Some(*n) == most).map_or(b',', |(delimiter, _)| *delimiter)
 }
 
