@@ -71,11 +71,17 @@ impl fmt::Display for Intercept {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Intercept::Free => f.pad("free"),
-            Intercept::Ridge(size) => write!(f, "ridge:{size}"),
-            Intercept::Shrunk(rows) => write!(f, "shrunk:{rows}"),
+            Intercept::Ridge(size) => write!(f, "ridge:{}", short(*size)),
+            Intercept::Shrunk(rows) => write!(f, "shrunk:{}", short(*rows)),
             Intercept::None => f.pad("none"),
         }
     }
+}
+
+/// A number without hundreds of zeros.
+fn short(x: f64) -> String {
+    let text = format!("{x:?}");
+    text.strip_suffix(".0").map_or(text.clone(), String::from)
 }
 
 impl FromStr for Intercept {

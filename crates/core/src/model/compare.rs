@@ -267,7 +267,9 @@ pub(super) fn task_labels(about: &About, observations: &Observations) -> Vec<Mis
     let differ = |part, of: &str, (stored, right): (&Option<Vec<u32>>, Option<Vec<u32>>)| {
         let (stored, right) = (stored.as_ref()?, right?);
         let t = (0..right.len()).find(|&t| stored[t] != right[t])?;
-        let why = format!("task {t} has {} labels{of} by the model, {} by the data", stored[t], right[t]);
+        let name = observations.task_names().name(t);
+        let why =
+            format!("task {name:?} has {} labels{of} by the model, {} by the data", stored[t], right[t]);
         Some(Mismatch::new(part, why))
     };
     let both = [differ("task_labels", "", labels), differ("rarer_labels", " of the rarer class", rarer)];

@@ -122,8 +122,15 @@ impl Model {
         v: Option<&Matrix>,
         recomputed: &Certificate,
     ) -> Result<Option<Mismatch>> {
-        if self.intercept.is_none() {
-            return Ok(None);
+        let Some(own) = &self.intercept else { return Ok(None) };
+        // Without labels the objective does not depend on a free intercept, and it is 0.
+        let costs = problem.intercept_costs();
+        let is_free = |t: &u32| costs.is_some_and(|costs| costs[*t as usize] == 0.0);
+        let mut idle = super::empty_tasks(problem.observations()).into_iter().filter(is_free);
+        if let Some(t) = idle.find(|&t| own[t as usize] != 0.0) {
+            let (name, b) = (self.tasks().name(t as usize), own[t as usize]);
+            let why = format!("that of task {name:?}, which has no labels, is {b}, and it has to be 0");
+            return Ok(Some(Mismatch::new("intercept", why)));
         }
         let best = certify_normal(problem, kappa, v, &mut Interrupt::never())?;
         let (primal, best) = (recomputed.primal, best.certificate.primal);

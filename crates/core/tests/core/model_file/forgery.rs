@@ -2,7 +2,11 @@
 
 use super::envelope::{Parts, Tensor};
 use super::fixtures::{self, Case, one_thread};
-use kinfolk::{Error, Model, Observations, TargetScale};
+use kinfolk::inputs::{Dense, Inputs};
+use kinfolk::{
+    Dataset, DatasetOptions, Error, Intercept, Model, Observations, Problem, ProblemSpec, Settings,
+    TargetScale, TaskNames,
+};
 use serde_json::{Value, json};
 
 /// The error of a file after an edit.
@@ -493,4 +497,22 @@ fn a_forged_number_of_labels_of_the_rarer_class_is_named() {
     let model = Model::from_bytes(&parts.seal()).unwrap();
     assert_eq!(model.rarer_labels(), None);
     assert!(model.check(&case.inputs, &case.observations, &one_thread()).unwrap().mismatches.is_empty());
+}
+
+/// Predictions do not use it, so nothing else shows a change.
+#[test]
+fn a_forged_intercept_of_a_task_without_labels_is_named() {
+    let inputs = Inputs::from(Dense::f64(&[1.0, 0.5, 2.0, 0.1], 4, 1).unwrap());
+    let tasks = TaskNames::from_texts(&["a", "b", "idle"]);
+    let observations = Observations::multi_task(&[0, 0, 1, 1], vec![1.0, 0.2, 1.1, 0.1]).unwrap();
+    let observations = observations.with_task_names(tasks).unwrap();
+    let data = Dataset::new(&inputs, &observations, DatasetOptions::default()).unwrap();
+    let spec = ProblemSpec { intercept: Intercept::Free, ..ProblemSpec::default() };
+    let fit = kinfolk::fit(&Problem::new(&data, spec).unwrap(), &Settings::default()).unwrap();
+    let mut parts = Parts::of(&fit.model.to_bytes().unwrap());
+    assert!(fit.model.check(&inputs, &observations, &one_thread()).unwrap().mismatches.is_empty());
+    parts.tensors.get_mut("intercept").unwrap().set(2, 7.0);
+    let model = Model::from_bytes(&parts.seal()).unwrap();
+    let check = model.check(&inputs, &observations, &one_thread()).unwrap();
+    assert_eq!(check.mismatches.iter().map(|mismatch| mismatch.part).collect::<Vec<_>>(), ["intercept"]);
 }
