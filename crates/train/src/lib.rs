@@ -18,6 +18,7 @@ mod other_outcomes;
 pub mod parallel;
 mod params;
 mod ranges;
+mod repeated_rows;
 mod residuals;
 pub mod select;
 mod spec;

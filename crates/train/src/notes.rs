@@ -1,6 +1,9 @@
-//! What users should know about the labels of their tasks before they trust a model.
+//! What users should know about their rows and the labels of their tasks before they trust a model.
 
-use kinfolk::{Intercept, Losses, Observations};
+use crate::other_outcomes::outcome_note;
+use crate::repeated_rows::repeated_rows_note;
+use kinfolk::{Inputs, Intercept, Losses, Observations};
+use kinfolk_io::Schema;
 
 /// Names given in a note; the others are counted.
 const MAX_NAMES: usize = 8;
@@ -44,6 +47,12 @@ pub(crate) fn task_notes(observations: &Observations, losses: &Losses, intercept
         (!tasks.is_empty()).then(|| sentence(observations, &tasks, what))
     };
     kinds.iter().filter_map(note).collect()
+}
+
+/// A sentence about columns that nearly are the label, and one about rows that are there more than once.
+pub(crate) fn row_notes(inputs: &Inputs<'_>, observations: &Observations, schema: &Schema) -> Vec<String> {
+    let outcomes = outcome_note(inputs, observations, schema);
+    outcomes.into_iter().chain(repeated_rows_note(inputs, observations)).collect()
 }
 
 /// Such as "2 tasks have one label only: east, west".

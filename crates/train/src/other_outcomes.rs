@@ -1,6 +1,6 @@
 //! Columns that are nearly the label itself: other outcomes, which nobody knows when predictions are made.
 
-use kinfolk::Inputs;
+use kinfolk::{Inputs, Observations};
 use kinfolk_io::{Feature, Schema};
 
 /// A column that alone predicts the label with a larger correlation, of any sign, is named.
@@ -20,6 +20,22 @@ pub struct LabelCorrelations {
     /// Sum of squared differences from the mean.
     spread: f64,
     features: Vec<FeatureMoments>,
+}
+
+/// What is to be said about columns that nearly are the label, where each row has one.
+pub(crate) fn outcome_note(
+    inputs: &Inputs<'_>,
+    observations: &Observations,
+    schema: &Schema,
+) -> Option<String> {
+    if observations.len() > observations.n_inputs() {
+        return None;
+    }
+    let mut labels = vec![f64::NAN; observations.n_inputs()];
+    (0..observations.len()).for_each(|o| labels[observations.input(o)] = observations.label(o));
+    let mut found = LabelCorrelations::default();
+    found.add(inputs, &labels);
+    found.note(schema)
 }
 
 /// Mean, sum of squared differences from it, and sum of products with those of the label.

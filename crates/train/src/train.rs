@@ -10,14 +10,13 @@
 //! Paths and cross-validation enter at [`PreparedData`], with a data set that serves many fits.
 
 use crate::from_statistics::{self, StandInForm, StatisticsRows};
-use crate::notes::task_notes;
+use crate::notes::{row_notes, task_notes};
 use crate::observer::SharedObserver;
 use crate::residuals::{NewTaskFolds, Setting};
 use crate::select::too_many_for_kernels;
 use crate::spec::{DeviceSetting, DeviceWork};
 use crate::{
-    AtomSetting, AutoC, Error, FitSpec, InputRanges, Job, LabelCorrelations, MethodSpec, ResolvedAtoms,
-    Result, Trained, Weight,
+    AtomSetting, AutoC, Error, FitSpec, InputRanges, Job, MethodSpec, ResolvedAtoms, Result, Trained, Weight,
 };
 use crate::{auto_c, within_task};
 use kinfolk::rows::Rows;
@@ -106,7 +105,7 @@ impl<'a> Training<'a> {
         let scaling = scaling_of(spec, &table.inputs, &observations)?;
         let observations = balanced(spec, Cow::Owned(observations))?;
         notes.extend(task_notes(&observations, &losses, spec.intercept));
-        notes.extend(outcome_note(&table.inputs, &observations, &schema));
+        notes.extend(row_notes(&table.inputs, &observations, &schema));
         let (observations, target_scaling) = with_scaled_labels(spec, observations, &losses)?;
         let ranges = InputRanges::new(&table.inputs);
         let (inputs, fold_keys) = (scaled(&scaling, table.inputs)?, table.fold_keys);
@@ -446,7 +445,7 @@ pub fn unscaled(spec: &FitSpec, table: Table, mut schema: Schema) -> Result<Trai
     let observations = Cow::Owned(table.observations(&schema.label_encoding)?);
     let (scaling, target_scaling, fold_keys) = (Scaling::None, None, table.fold_keys);
     notes.extend(task_notes(&observations, &losses, spec.intercept));
-    notes.extend(outcome_note(&table.inputs, &observations, &schema));
+    notes.extend(row_notes(&table.inputs, &observations, &schema));
     let (inputs, statistics) = (table.inputs, None);
     Ok(Training {
         inputs,
@@ -460,18 +459,6 @@ pub fn unscaled(spec: &FitSpec, table: Table, mut schema: Schema) -> Result<Trai
         ranges: None,
         statistics,
     })
-}
-
-/// What is to be said about columns that nearly are the label, where each row has one.
-fn outcome_note(inputs: &Inputs<'_>, observations: &Observations, schema: &Schema) -> Option<String> {
-    if observations.len() > observations.n_inputs() {
-        return None;
-    }
-    let mut labels = vec![f64::NAN; observations.n_inputs()];
-    (0..observations.len()).for_each(|o| labels[observations.input(o)] = observations.label(o));
-    let mut found = LabelCorrelations::default();
-    found.add(inputs, &labels);
-    found.note(schema)
 }
 
 /// The scaling of inputs that a spec asks for. Inputs count by the weights of their observations; weights of classes

@@ -22,6 +22,7 @@ pub struct NewTasks<'a> {
 /// What one atom says.
 #[derive(Debug)]
 struct PartOfNew<'a> {
+    name: &'a str,
     coefficient: f64,
     relation: &'a AtomKind,
     extension: Option<AtomExtension<'a>>,
@@ -78,7 +79,8 @@ impl Trained {
                 Some(setting) => AtomExtension::new(setting, self.model.tasks(), more)?,
                 None => None,
             };
-            atoms.push(PartOfNew { coefficient: part.coefficient, relation: &spec.relation, extension });
+            let (name, coefficient) = (spec.name.as_str(), part.coefficient);
+            atoms.push(PartOfNew { name, coefficient, relation: &spec.relation, extension });
         }
         let strangers = if atoms.is_empty() { 0.0 } else { self.model.theta_of_strangers()? };
         let mut spellings = HashMap::new();
@@ -91,7 +93,42 @@ impl Trained {
     }
 }
 
+/// Spreads of labels that differ by this factor are those of different units.
+const OTHER_UNIT: f64 = 10.0;
+
 impl NewTasks<'_> {
+    /// Relations of the model that do not name a task, though they have a part in it.
+    ///
+    /// # Errors
+    /// If the relation of the task does not suit those of the others.
+    pub fn silent_about(&self, task: &str) -> Result<Vec<&str>> {
+        let task = self.spelled(task);
+        let mut silent = vec![];
+        for atom in self.atoms.iter().filter(|atom| atom.coefficient > 0.0) {
+            if let Some(extension) = &atom.extension
+                && extension.row(task)?.is_none()
+            {
+                silent.push(atom.name);
+            }
+        }
+        Ok(silent)
+    }
+
+    /// By which factor the spreads of the labels of tasks differ, if it is so large that tasks have units of their own.
+    /// Predictions for another task are then in a mean unit of the tasks that it is related to.
+    pub fn factor_of_units(&self) -> Option<f64> {
+        let model = &self.trained.model;
+        let spread = model.target_scaling()?.spread();
+        let learned = (0..spread.len()).filter(|&t| !model.is_empty_task(t)).map(|t| spread[t]);
+        let (least, most) = learned.fold((f64::INFINITY, 0.0), |(a, b), x| (x.min(a), x.max(b)));
+        Some(most / least).filter(|factor| factor.is_finite() && *factor >= OTHER_UNIT)
+    }
+
+    /// A task as the atoms spell it.
+    fn spelled<'a>(&'a self, name: &'a str) -> &'a str {
+        self.spellings.get(&kinfolk_io::folded(name)).map_or(name, String::as_str)
+    }
+
     /// Tasks of atoms that were given for new tasks, where the model does not know them.
     pub fn beyond_model(&self) -> Vec<String> {
         let known: HashSet<String> = self.trained.model.tasks().iter().collect();
@@ -114,7 +151,7 @@ impl NewTasks<'_> {
     /// # Errors
     /// If the relation of the task does not suit those of the others.
     pub fn find(&self, name: &str) -> Result<Option<BorrowedTask>> {
-        let name = self.spellings.get(&kinfolk_io::folded(name)).map_or(name, String::as_str);
+        let name = self.spelled(name);
         let model = &self.trained.model;
         let n = model.tasks().len();
         let learned: Vec<bool> = (0..n).map(|t| !model.is_empty_task(t)).collect();
