@@ -224,6 +224,7 @@ def main():
     # A crash leaves its input, not its memory.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     program = options.program.resolve()
+    options.corpus = options.corpus.resolve()
     names = options.targets.split(",") if options.targets else targets(program)
     if options.keep:
         keep(program, names, options.corpus)
