@@ -12,6 +12,7 @@ mod graphml;
 mod interrupt;
 mod limits;
 mod outputs;
+mod progress_lines;
 mod recheck;
 mod report;
 mod scores;

@@ -173,7 +173,7 @@ pub(crate) fn of_labelled(
 }
 
 /// Tasks of these rows that the model does not know.
-fn strangers(table: &Table, model: &Model) -> Vec<String> {
+pub(crate) fn strangers(table: &Table, model: &Model) -> Vec<String> {
     let Targets::Tasks { task, .. } = &table.targets else { return vec![] };
     let places = task.find_in(model.tasks());
     let used: BTreeSet<u32> = task.index.iter().copied().collect();
@@ -200,6 +200,23 @@ pub(crate) fn rows_of_unknown_tasks(
         }
     }
     Ok(rows)
+}
+
+/// Tasks of these rows that the model does not know, each with the relations that have a part in the model and do not
+/// name it, while another does.
+pub(crate) fn relations_without(
+    table: &Table,
+    model: &Model,
+    new_tasks: &NewTasks<'_>,
+) -> Result<BTreeMap<String, Vec<String>>> {
+    let mut found = BTreeMap::new();
+    for name in strangers(table, model) {
+        let silent = new_tasks.silent_about(&name)?;
+        if !silent.is_empty() && new_tasks.find(&name)?.is_some() {
+            found.insert(name, silent.into_iter().map(String::from).collect());
+        }
+    }
+    Ok(found)
 }
 
 /// What is to be said about a name that no task has: the one that may be meant.

@@ -3,22 +3,27 @@
 use crate::checkpoint::Saver;
 use crate::eta::Eta;
 use crate::interrupt;
+use crate::progress_lines::ProgressLines;
 use crate::text;
 use indicatif::{ProgressBar, ProgressStyle};
 use kinfolk::{Flow, Observer, Progress};
+use kinfolk_train::{FitSpec, Weight};
 use std::io::IsTerminal;
 use std::time::Duration;
 
 pub(crate) struct Watch<'a> {
     bar: ProgressBar,
+    lines: ProgressLines,
+    /// What is done before the first certificate.
+    first: String,
     eta: Eta,
     tolerance: f64,
     saver: Option<&'a mut Saver>,
 }
 
 impl<'a> Watch<'a> {
-    /// Silent unless stderr is a terminal and nobody asked for quiet.
-    pub(crate) fn new(tolerance: f64, quiet: bool, saver: Option<&'a mut Saver>) -> Self {
+    /// A bar if stderr is a terminal, else a line now and then; silent if somebody asked for quiet.
+    pub(crate) fn new(spec: &FitSpec, quiet: bool, saver: Option<&'a mut Saver>) -> Self {
         let bar = match !quiet && std::io::stderr().is_terminal() {
             true => ProgressBar::new_spinner(),
             false => ProgressBar::hidden(),
@@ -26,9 +31,11 @@ impl<'a> Watch<'a> {
         if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {msg}") {
             bar.set_style(style);
         }
-        bar.set_message("preparing");
+        let first = if spec.c == Weight::Auto { "choosing C on held-out rows" } else { "preparing" };
+        bar.set_message(first);
         bar.enable_steady_tick(Duration::from_millis(150));
-        Watch { bar, eta: Eta::new(tolerance), tolerance, saver }
+        let (lines, tolerance) = (ProgressLines::new(quiet), spec.tol);
+        Watch { bar, lines, first: first.into(), eta: Eta::new(tolerance), tolerance, saver }
     }
 
     /// Clears the line.
@@ -42,13 +49,16 @@ impl Observer for Watch<'_> {
         let gap = progress.certificate.rel_gap();
         let left = self.eta.update(progress.elapsed.as_secs_f64(), gap);
         tracing::debug!("{}: pass {}, relative gap {gap:.3e}", progress.solver, progress.passes);
-        self.bar.set_message(format!(
+        let message = format!(
             "{}, pass {}, gap {gap:.1e} (goal {:.1e}), ETA {}",
             progress.solver,
             progress.passes,
             self.tolerance,
             left.map_or("?".into(), text::seconds)
-        ));
+        );
+        self.lines.say(|| message.clone());
+        self.first = format!("after {message}");
+        self.bar.set_message(message);
         if let Some(saver) = &mut self.saver {
             saver.offer(progress);
         }
@@ -56,6 +66,7 @@ impl Observer for Watch<'_> {
     }
 
     fn poll(&mut self) -> Flow {
+        self.lines.say(|| self.first.clone());
         if interrupt::asked() { Flow::Stop } else { Flow::Continue }
     }
 
@@ -67,11 +78,14 @@ impl Observer for Watch<'_> {
 /// Watches a pass over files: rows, speed and the remaining time, on a terminal.
 pub(crate) struct PassWatch {
     bar: ProgressBar,
+    lines: ProgressLines,
+    name: String,
+    rows: Option<usize>,
     began: std::time::Instant,
 }
 
 impl PassWatch {
-    /// Silent unless stderr is a terminal and nobody asked for quiet.
+    /// A bar if stderr is a terminal, else a line now and then; silent if somebody asked for quiet.
     pub(crate) fn new(name: String, rows: Option<usize>, quiet: bool) -> Self {
         let bar = match (!quiet && std::io::stderr().is_terminal(), rows) {
             (true, Some(rows)) => ProgressBar::new(rows as u64),
@@ -85,14 +99,16 @@ impl PassWatch {
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
-        bar.set_message(name);
+        bar.set_message(name.clone());
         bar.enable_steady_tick(Duration::from_millis(150));
-        PassWatch { bar, began: std::time::Instant::now() }
+        PassWatch { bar, lines: ProgressLines::new(quiet), name, rows, began: std::time::Instant::now() }
     }
 
     /// So many rows so far.
     pub(crate) fn seen(&mut self, rows: usize) {
         self.bar.set_position(rows as u64);
+        let of = self.rows.map_or(String::new(), |all| format!(" of {all}"));
+        self.lines.say(|| format!("{}: {rows}{of} rows", self.name));
     }
 
     /// Clears the line; the seconds it took.

@@ -149,7 +149,7 @@ pub(crate) struct MethodArgs {
     prior: Option<String>,
     /// Weight of the losses: C itself, strength:X on the scale without units of `kinfolk select`, whose middle is 1, or
     /// auto, which tries some strengths on folds [default: auto].
-    #[arg(long, allow_negative_numbers = true, value_name = "C")]
+    #[arg(long, alias = "C", short_aliases = ['c', 'C'], allow_negative_numbers = true, value_name = "C")]
     c: Option<Weight>,
 }
 

@@ -191,7 +191,7 @@ const WORDS: [(&str, &str); 33] = [
 ];
 
 /// Names that the output prints, and the words that explain them.
-const OTHER_NAMES: [(&str, &str); 12] = [
+const OTHER_NAMES: [(&str, &str); 19] = [
     ("closest kin", "correlation"),
     ("nearest kin", "correlation"),
     ("kinship", "correlation"),
@@ -204,6 +204,13 @@ const OTHER_NAMES: [(&str, &str); 12] = [
     ("probabilities", "proba"),
     ("categorical", "one-hot"),
     ("group", "atom"),
+    ("relation", "atom"),
+    ("certify", "certificate"),
+    ("certified", "certificate"),
+    ("shrunk", "intercept"),
+    ("ridge", "intercept"),
+    ("coverage", "interval"),
+    ("unit", "scale"),
 ];
 
 /// A word with its meaning: of this list, a method, or a metric.

@@ -175,7 +175,9 @@ fn coef(args: &CoefArgs, global: &Global, report: Report) -> Result<ExitCode> {
     order.truncate(args.top.unwrap_or(order.len()));
     all.features = order.iter().map(|&j| all.features[j].clone()).collect();
     all.values = order.iter().map(|&j| all.values[j].clone()).collect();
-    if args.out.is_some() && global.quiet {
+    if let Some(out) = &args.out {
+        let (n, of) = (plural(all.features.len(), "feature"), plural(tasks.len(), "task"));
+        report.done(&all, format!("coefficients of {n} for {of} in {}\n", out.display()))?;
         return Ok(ExitCode::SUCCESS);
     }
     let scale = |j: usize| if args.per_spread { Some(1.0) } else { known.get(j).copied() };

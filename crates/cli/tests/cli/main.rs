@@ -36,3 +36,4 @@ mod tables;
 mod trials;
 mod truth;
 mod units;
+mod untold;

@@ -189,7 +189,7 @@ impl LongRunArgs {
         report: Report,
     ) -> Result<Trained> {
         let Some(path) = &self.checkpoint else {
-            let mut watch = Watch::new(spec.tol, report.quiet, None);
+            let mut watch = Watch::new(spec, report.quiet, None);
             let trained = training.fit(spec, Start::Cold, &mut watch);
             watch.finish();
             return Ok(trained?);
@@ -211,7 +211,7 @@ impl LongRunArgs {
         let every = Duration::try_from_secs_f64(self.checkpoint_every).unwrap_or(Duration::MAX);
         let mut saver = Saver::new(path, every, fingerprint);
         let start = snapshot.as_ref().map_or(Start::Cold, Start::Resume);
-        let mut watch = Watch::new(spec.tol, report.quiet, Some(&mut saver));
+        let mut watch = Watch::new(spec, report.quiet, Some(&mut saver));
         let trained = training.fit(spec, start, &mut watch);
         watch.finish();
         let trained = trained?;

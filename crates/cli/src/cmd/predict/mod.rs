@@ -8,8 +8,8 @@ use crate::data_files::DataFiles;
 use crate::failure::{Failure, Result, argument};
 use crate::outputs::{CommandFiles, OutputKind};
 use crate::report::Report;
-use crate::scores::{Chunk, about_probabilities, meant, rows_of_unknown_tasks};
-use crate::text::plural;
+use crate::scores::{Chunk, about_probabilities, meant, relations_without, rows_of_unknown_tasks, strangers};
+use crate::text::{number, plural};
 use crate::{chunks, files, training};
 use clap::Args;
 use columns::OutputColumns;
@@ -199,6 +199,19 @@ impl PredictJob<'_> {
             .note(format!("not there in training, and predicted as --unknown-task says: {named}{more}"));
     }
 
+    /// Says which relations of the model do not name a new task.
+    fn note_half_known(&self, without: &BTreeMap<String, Vec<String>>) {
+        let named = without.iter().take(MAX_NAMED);
+        let named = named.map(|(task, relations)| format!("{task:?} ({})", relations.join(", ")));
+        let named = named.collect::<Vec<_>>().join(", ");
+        let more = without.len().saturating_sub(MAX_NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        self.report.note(format!(
+            "new tasks, each with the relations of the model that do not name it (--atom may be repeated): \
+             {named}{more}"
+        ));
+    }
+
     /// Says that the offsets of the fit are not known for these rows.
     fn note_lost_offset(&self, trained: &Trained, table: &Table) {
         let Some(name) = trained.schema.columns.offset.as_ref().filter(|_| table.offset.is_none()) else {
@@ -221,7 +234,8 @@ impl PredictJob<'_> {
         let atoms = self.new_rows.atoms(self.columns, trained)?;
         let (new_tasks, unknown) = (trained.new_tasks(&atoms)?, self.new_rows.unknown_task);
         let (mut open, mut out, mut rows, mut without_interval) = (Some(open), None, 0, 0);
-        let mut strangers: BTreeMap<String, usize> = BTreeMap::new();
+        let (mut unrelated, mut has_new_tasks) = (BTreeMap::<String, usize>::new(), false);
+        let mut without_relation: BTreeMap<String, Vec<String>> = BTreeMap::new();
         let mut far_off = trained.outcome.ranges.as_ref().map(FarOffRows::new);
         chunks::for_each(&mut *source, |table| {
             let Some(table) =
@@ -243,13 +257,25 @@ impl PredictJob<'_> {
             far_off.iter_mut().for_each(|far_off| far_off.add(&table.inputs));
             without_interval += columns.rows_without_interval(trained, &table);
             for (name, rows) in rows_of_unknown_tasks(&table, &trained.model, &new_tasks)? {
-                *strangers.entry(name).or_default() += rows;
+                *unrelated.entry(name).or_default() += rows;
             }
+            has_new_tasks |= !strangers(&table, &trained.model).is_empty();
+            without_relation.append(&mut relations_without(&table, &trained.model, &new_tasks)?);
             Ok(())
         })?;
         source.remarks().iter().for_each(|remark| self.report.note(remark));
-        if !strangers.is_empty() {
-            self.note_strangers(trained, &strangers);
+        if !unrelated.is_empty() {
+            self.note_strangers(trained, &unrelated);
+        }
+        if !without_relation.is_empty() {
+            self.note_half_known(&without_relation);
+        }
+        if let Some(factor) = new_tasks.factor_of_units().filter(|_| has_new_tasks) {
+            self.report.note(format!(
+                "labels of the tasks in training have spreads that differ by a factor of {}: predictions for new tasks \
+                 are in a mean unit, which may not be theirs",
+                number(factor, 2)
+            ));
         }
         let beyond = new_tasks.beyond_model();
         let has_all = out.as_ref().is_some_and(|(_, columns)| columns.are_all_tasks());

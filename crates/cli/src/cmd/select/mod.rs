@@ -202,7 +202,7 @@ pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<E
                 trained
             }
             None => {
-                let mut watch = Watch::new(study.spec.tol, report.quiet, None);
+                let mut watch = Watch::new(&study.spec, report.quiet, None);
                 let trained = study.refit(winner, &training.schema, &mut watch);
                 watch.finish();
                 trained?

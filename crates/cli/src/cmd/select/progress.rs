@@ -1,6 +1,7 @@
 //! A progress bar over fits or other pieces of work, Ctrl-C and a deadline.
 
 use crate::interrupt;
+use crate::progress_lines::ProgressLines;
 use indicatif::{ProgressBar, ProgressStyle};
 use kinfolk_train::StudyObserver;
 use std::io::IsTerminal;
@@ -8,11 +9,13 @@ use std::time::{Duration, Instant};
 
 pub(crate) struct Bar {
     bar: ProgressBar,
+    lines: ProgressLines,
+    what: String,
     deadline: Option<Instant>,
 }
 
 impl Bar {
-    /// Silent unless stderr is a terminal and nobody asked for quiet.
+    /// A bar if stderr is a terminal, else a line now and then; silent if somebody asked for quiet.
     pub(crate) fn new(quiet: bool) -> Self {
         Bar::of("fits", quiet)
     }
@@ -28,7 +31,7 @@ impl Bar {
             bar.set_style(style);
         }
         bar.enable_steady_tick(Duration::from_millis(250));
-        Bar { bar, deadline: None }
+        Bar { bar, lines: ProgressLines::new(quiet), what: what.into(), deadline: None }
     }
 
     /// Ends the work at this time, too, with the best so far.
@@ -46,6 +49,7 @@ impl StudyObserver for Bar {
     fn done(&self, _: &str, done: usize, of: usize) {
         self.bar.set_length(of as u64);
         self.bar.set_position(done as u64);
+        self.lines.say(|| format!("{done} of {of} {}", self.what));
     }
 
     fn stop(&self) -> bool {

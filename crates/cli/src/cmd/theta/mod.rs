@@ -148,6 +148,9 @@ struct ThetaAnswer<'a> {
     /// Tasks of each group, the largest first, and the mean correlation that they have at least.
     groups: Vec<Vec<&'a str>>,
     group_correlation: f64,
+    /// Tasks with too few labels to be in a group.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    few_labels: Vec<&'a str>,
     out: Option<&'a Path>,
     svg: Option<&'a Path>,
 }
@@ -198,6 +201,7 @@ pub(crate) fn run(args: ThetaArgs, global: &Global, report: Report) -> Result<Ex
         shared_correlation: without_own,
         groups: shared.group_names(),
         group_correlation: GROUP_CORRELATION,
+        few_labels: shared.names_of(&shared.untold),
         out: args.out.as_deref(),
         svg: args.svg.as_deref(),
     };

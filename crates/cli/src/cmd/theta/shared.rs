@@ -21,6 +21,8 @@ pub(super) struct SharedTheta<'a> {
     pub(super) shared: Option<(f64, Matrix)>,
     /// Tasks of each group, the largest first.
     groups: Vec<Vec<usize>>,
+    /// Tasks with too few labels to tell where they belong: they are in no group.
+    pub(super) untold: Vec<usize>,
     /// The last two clusters that are joined, and the mean size of the correlation between them.
     sides: Option<(Vec<Vec<usize>>, f64)>,
     /// Relations that were given, with their shares: they make groups whether these are right or not.
@@ -46,27 +48,32 @@ impl<'a> SharedTheta<'a> {
         let shared = shared_correlation(model)?
             .map(|(share, correlation)| (share, permuted(&correlation, &whole.order)));
         let related = shared.as_ref().map_or(&whole.correlation, |(_, correlation)| correlation);
-        let tree = Tree::new(&distances(related));
-        let groups = tree.groups(1.0 - GROUP_CORRELATION);
+        let rule = KinRule::new(model).in_order(&whole.order);
+        let (told, untold): (Vec<usize>, Vec<usize>) =
+            (0..whole.names.len()).partition(|t| rule.has_a_say(*t));
+        let named = |groups: Vec<Vec<usize>>| -> Vec<Vec<usize>> {
+            groups.into_iter().map(|group| group.into_iter().map(|i| told[i]).collect()).collect()
+        };
+        let tree = Tree::new(&distances(&permuted(related, &told)));
+        let groups = named(tree.groups(1.0 - GROUP_CORRELATION));
         let last = tree.joins().last().map(|(_, _, distance)| 1.0 - distance);
-        let sides = last.map(|between| (tree.in_clusters(2), between));
+        let sides = last.map(|between| (named(tree.in_clusters(2)), between));
         let given =
             shares(model).into_iter().filter(|(name, share)| is_relation(name) && *share >= MIN_SHARE);
         let given: Vec<String> =
             given.map(|(name, share)| format!("{name} ({} % of the model)", percent(share))).collect();
         // A large common part makes one group of all tasks, whatever else they have in common.
-        let found = match (groups.len() == 1 || !given.is_empty()) && whole.names.len() > 2 {
+        let found = match (groups.len() == 1 || !given.is_empty()) && told.len() > 2 {
             true => free_correlation(model)?.map(|(share, free)| {
-                let free = permuted(&free, &whole.order);
+                let free = permuted(&permuted(&free, &whole.order), &told);
                 // What is left without the common part has opposites, which are no group.
                 let mut apart = free;
                 apart.as_mut_slice().iter_mut().for_each(|c| *c = 1.0 - c.max(0.0));
-                (share, Tree::new(&apart).groups(1.0 - GROUP_CORRELATION))
+                (share, named(Tree::new(&apart).groups(1.0 - GROUP_CORRELATION)))
             }),
             false => None,
         };
-        let rule = KinRule::new(model).in_order(&whole.order);
-        Ok(SharedTheta { whole, rule, shared, groups, sides, given, found })
+        Ok(SharedTheta { whole, rule, shared, groups, untold, sides, given, found })
     }
 
     /// Names of the tasks of each group.
@@ -74,13 +81,20 @@ impl<'a> SharedTheta<'a> {
         self.groups.iter().map(|group| self.names_of(group)).collect()
     }
 
-    fn names_of(&self, tasks: &[usize]) -> Vec<&str> {
+    pub(super) fn names_of(&self, tasks: &[usize]) -> Vec<&str> {
         tasks.iter().map(|&t| self.whole.names[t].as_str()).collect()
     }
 
     /// The closest tasks of each task, the groups, and what the numbers mean.
     pub(super) fn text(&self) -> String {
-        format!("{}\n{}\n{}", self.closest(), self.groups_in_words(), self.meaning())
+        let untold = match self.untold.len() {
+            0 => String::new(),
+            _ => format!(
+                "in no group, since they have few labels: {}\n",
+                self.names_of(&self.untold).join(", ")
+            ),
+        };
+        format!("{}\n{}{untold}\n{}", self.closest(), self.groups_in_words(), self.meaning())
     }
 
     /// Up to three closest tasks of each task.
@@ -112,7 +126,7 @@ impl<'a> SharedTheta<'a> {
     }
 
     fn groups_in_words(&self) -> String {
-        let n = self.whole.names.len();
+        let n = self.whole.names.len() - self.untold.len();
         let names = self.group_names();
         let without = if self.shared.is_some() { ", without own" } else { "" };
         let rule = format!("a correlation of at least {GROUP_CORRELATION} on average{without}");
@@ -125,7 +139,8 @@ impl<'a> SharedTheta<'a> {
                     sides.join(" | ")
                 )
             });
-            return format!("all {n} tasks are one group: {rule}\n{sides}{}", self.found_in_words());
+            let other = if self.untold.is_empty() { "" } else { "other " };
+            return format!("all {n} {other}tasks are one group: {rule}\n{sides}{}", self.found_in_words());
         }
         if alone.len() == n {
             return format!("no groups of tasks: none have {rule}\n{}", self.found_in_words());
@@ -142,7 +157,7 @@ impl<'a> SharedTheta<'a> {
         let Some((share, groups)) = &self.found else { return given };
         let part = format!("the part {FREE_PART} ({} % of the model)", percent(*share));
         let names: Vec<Vec<&str>> = groups.iter().map(|group| self.names_of(group)).collect();
-        let n = self.whole.names.len();
+        let n = self.whole.names.len() - self.untold.len();
         match groups.len() {
             of if of > 1 && of < n => {
                 format!("{given}\n{}", group_table(&names, &format!("groups of {part} alone")))

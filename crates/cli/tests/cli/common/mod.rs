@@ -109,14 +109,21 @@ impl CommandOutput {
     /// All of it, as golden files have it.
     pub fn transcript(&self) -> String {
         let mut text = format!("$ kinfolk {}\n{}", self.words, self.stdout);
-        if !self.stderr.is_empty() {
-            text += &format!("--- stderr\n{}", self.stderr);
+        let stderr: String =
+            self.stderr.lines().filter(|line| !is_progress(line)).map(|line| format!("{line}\n")).collect();
+        if !stderr.is_empty() {
+            text += &format!("--- stderr\n{stderr}");
         }
         if self.code != 0 {
             text += &format!("--- exit code {}\n", self.code);
         }
         text
     }
+}
+
+/// Whether a line says after so much time what is being done, as slow machines do.
+fn is_progress(line: &str) -> bool {
+    line.split_once(" s: ").is_some_and(|(time, _)| time.starts_with(|first: char| first.is_ascii_digit()))
 }
 
 /// Compares with a golden file, numbers that vary masked. `KINFOLK_BLESS=1` writes it anew.

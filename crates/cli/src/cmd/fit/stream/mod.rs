@@ -113,7 +113,7 @@ fn of_rows(
             "the rows are read again as often as Newton's method asks about them, some ten times or more: {each} each"
         ));
     }
-    let mut watch = Watch::new(spec.tol, report.quiet, None);
+    let mut watch = Watch::new(spec, report.quiet, None);
     let trained = training.fit(spec, Start::Cold, &mut watch);
     watch.finish();
     Ok(trained?)
