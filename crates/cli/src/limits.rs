@@ -36,6 +36,13 @@ pub(crate) struct Need {
     cure: &'static str,
 }
 
+/// So many threads have buffers for products if so many are asked for: those of a data set, those of folds beside them,
+/// which fit and predict in threads of their own, and some that start while others end. One thread has no folds beside
+/// it.
+fn threads_with_buffers(threads: u64) -> u64 {
+    if threads == 1 { 3 } else { 4 * threads }
+}
+
 /// Memory that is there, and what limits it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Room {
@@ -107,8 +114,22 @@ impl Need {
         Need { what: "the kernel matrix", bytes, cure }.or_larger(of_tasks)
     }
 
+    /// Address space, which is counted as soon as it is asked for, for buffers of matrix products.
+    fn buffers(threads: usize) -> Self {
+        let bytes = threads_with_buffers(threads as u64).saturating_mul(bytes_of_buffers(Path::new("/")));
+        Need { what: "matrix products on this processor", bytes, cure: "raise the limit" }
+    }
+
     fn or_larger(self, other: Need) -> Need {
         if other.bytes > self.bytes { other } else { self }
+    }
+
+    /// `Err` if the address space is too small for products by one thread.
+    pub(crate) fn check_buffers() -> Result<()> {
+        match of_address_space(Path::new("/")) {
+            Some(room) => Need::buffers(1).check_in(room),
+            None => Ok(()),
+        }
     }
 
     /// `Err` if there is less memory.
@@ -153,6 +174,22 @@ fn bytes_of_rows(path: &Path) -> u64 {
     let numbers = cells.filter(|cell| cell.iter().any(|byte| (b'1'..=b'9').contains(byte))).count() as u64;
     // 8 bytes each; in an order that stays in range.
     (length / (sample.len() as u64).max(1)).saturating_mul(8 * numbers)
+}
+
+/// Of so many threads, those that the address space has buffers for: all of them or one.
+pub(crate) fn threads_with_room(asked: usize) -> usize {
+    let fits = |room: Room| Need::buffers(asked).bytes <= room.bytes;
+    if of_address_space(Path::new("/")).is_none_or(fits) { asked } else { 1 }
+}
+
+/// What the library of matrix products asks for in each thread: twice the last cache of the processor, most of which
+/// is never touched.
+fn bytes_of_buffers(root: &Path) -> u64 {
+    let size = |index: u32| {
+        let text = read(root.join(format!("sys/devices/system/cpu/cpu0/cache/index{index}/size")))?;
+        text.trim().strip_suffix('K')?.parse::<u64>().ok()
+    };
+    2 * 1024 * (0..8).filter_map(size).max().unwrap_or(0)
 }
 
 /// The least of all limits, for a file system under `root`; `None` where nothing says so.

@@ -263,6 +263,23 @@ impl TargetScaling {
         self.centre_of(t) + self.spread[t] * prediction
     }
 
+    /// A prediction for labels as they were, in the units of [`apply`](Self::apply): the inverse of
+    /// [`unscale`](Self::unscale) for numbers. Scores of classes are the same in both.
+    pub fn scale(&self, t: usize, prediction: f64) -> f64 {
+        if self.is_class[t] { prediction } else { (prediction - self.centre_of(t)) / self.spread[t] }
+    }
+
+    /// That of some tasks.
+    #[must_use]
+    pub fn select_tasks(&self, tasks: &[usize]) -> Self {
+        TargetScaling {
+            kind: self.kind,
+            centre: self.centre.as_ref().map(|centre| tasks.iter().map(|&t| centre[t]).collect()),
+            spread: tasks.iter().map(|&t| self.spread[t]).collect(),
+            is_class: tasks.iter().map(|&t| self.is_class[t]).collect(),
+        }
+    }
+
     /// Whether the centres of some classes are not zero.
     fn has_start(&self) -> bool {
         (0..self.spread.len()).any(|t| self.is_class[t] && self.centre_of(t) != 0.0)

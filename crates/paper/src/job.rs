@@ -69,7 +69,7 @@ impl FitJob<'_> {
         let spec = FitSpec {
             loss: LossSpec::Same(loss.clone()),
             bias: self.set.bias,
-            intercept: Intercept::None,
+            intercept: Some(Intercept::None),
             scale: self.set.scale,
             target_scale: TargetScale::None,
             class_weight: self.set.balanced.then_some(ClassWeight::Balanced),

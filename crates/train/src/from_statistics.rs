@@ -112,7 +112,7 @@ impl StatisticsRows<'_> {
         match (sample.as_deref(), spec.c) {
             (Some((inputs, observations)), _) => {
                 let data = Dataset::new(inputs, observations, spec.dataset_options(inputs))?;
-                let scale = CScale::new(&data, prepared.losses(), spec.intercept)?;
+                let scale = CScale::new(&data, prepared.losses(), spec.intercept())?;
                 Ok(prepared.with_c_scale(scale.of_share(*sample_factor)))
             }
             (None, Weight::C(_)) => Ok(prepared),

@@ -41,9 +41,9 @@ pub use params::{Allowed, Param, Params, Value};
 pub use ranges::{FarOffRows, InputRanges};
 pub use residuals::{HeldOutError, NewTaskErrors, Residuals};
 pub use spec::{
-    ATOM_WEIGHT_GRID, AtomSetting, ClassWeight, DEFAULT_ATOM_WEIGHT, DeviceSetting, FitSpec, KernelSetting,
-    LossSpec, Memory, MethodSpec, RelationData, RelationKind, ResolvedAtoms, SCHEMA_VERSION, TaskKernel,
-    Weight, method_texts,
+    ATOM_WEIGHT_GRID, AtomSetting, ClassWeight, DEFAULT_ATOM_WEIGHT, DeviceSetting, FitSpec,
+    InterceptSetting, KernelSetting, LossSpec, Memory, MethodSpec, RelationData, RelationKind, ResolvedAtoms,
+    SCHEMA_VERSION, TaskKernel, Weight, method_texts,
 };
 pub use train::{Data, PreparedData, Training, all_losses, train, unscaled};
 pub use trained::{

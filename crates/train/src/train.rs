@@ -104,7 +104,7 @@ impl<'a> Training<'a> {
         let observations = table.observations(&schema.label_encoding)?;
         let scaling = scaling_of(spec, &table.inputs, &observations)?;
         let observations = balanced(spec, Cow::Owned(observations))?;
-        notes.extend(task_notes(&observations, &losses, spec.intercept));
+        notes.extend(task_notes(&observations, &losses, spec.intercept()));
         notes.extend(row_notes(&table.inputs, &observations, &schema));
         let (observations, target_scaling) = with_scaled_labels(spec, observations, &losses)?;
         let ranges = InputRanges::new(&table.inputs);
@@ -165,7 +165,7 @@ impl<'a> Training<'a> {
         let schema = Schema::new(spec.columns.clone(), None, inputs.n_features());
         let scaling = scaling_of(spec, inputs, observations)?;
         let observations = balanced(spec, Cow::Borrowed(observations))?;
-        let notes = task_notes(&observations, &losses, spec.intercept);
+        let notes = task_notes(&observations, &losses, spec.intercept());
         let (observations, target_scaling) = with_scaled_labels(spec, observations, &losses)?;
         Ok(Training {
             inputs: scaling.apply(inputs)?,
@@ -236,15 +236,23 @@ impl<'a> Training<'a> {
         let (method, weight) = self.setting(&spec, chosen.as_ref());
         let kernel = chosen.as_ref().and_then(|chosen| chosen.kernel.clone());
         let setting = Setting { method, weight, kernel: kernel.as_ref().unwrap_or(&data.options().kernel) };
-        let mut trained = match kernel.clone() {
-            None => self.fit_chosen(&prepared, spec.clone(), (chosen, began), start, observer)?,
-            Some(kernel) => {
-                let spec = spec.with_kernel(&kernel);
-                let data = self.dataset(&spec)?;
-                self.fit_chosen(&self.prepare(&data, &spec)?, spec, (chosen, began), start, observer)?
+        let levels = chosen.as_ref().and_then(|chosen| chosen.levels);
+        let asked = (spec.intercept, spec.target_scale);
+        let spec = levels.map_or(spec.clone(), |levels| spec.with_levels(levels));
+        let mut trained = match (&kernel, levels) {
+            (None, None) => self.fit_chosen(&prepared, spec.clone(), (chosen, began), start, observer)?,
+            _ => {
+                let spec = kernel.as_ref().map_or(spec.clone(), |kernel| spec.with_kernel(kernel));
+                let drawn = levels.map(|_| self.with_labels_of(&spec)).transpose()?;
+                let training = drawn.as_ref().unwrap_or(self);
+                let data = training.dataset(&spec)?;
+                let prepared = training.prepare(&data, &spec)?;
+                training.fit_chosen(&prepared, spec, (chosen, began), start, observer)?
             }
         };
         trained.outcome.notes.extend(self.column_note(&trained.spec));
+        // What was left to the data stays so: the same spec makes the same choice again.
+        (trained.spec.intercept, trained.spec.target_scale) = asked;
         trained.outcome.notes.extend(self.device_note(&spec, &data));
         if let Some(folds) = new_tasks {
             let limit = spec.max_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
@@ -258,6 +266,30 @@ impl<'a> Training<'a> {
             trained.outcome.notes.extend(auto_c::hint(self, &spec, observer));
         }
         Ok(trained)
+    }
+
+    /// Observations with labels before they were scaled.
+    pub(crate) fn labels_as_given(&self) -> Result<Cow<'_, Observations>> {
+        let Some(scaling) = &self.target_scaling else { return Ok(Cow::Borrowed(&*self.observations)) };
+        Ok(Cow::Owned(scaling.undo(&self.observations)?))
+    }
+
+    /// The same data with labels scaled as another spec says.
+    fn with_labels_of(&self, spec: &FitSpec) -> Result<Training<'_>> {
+        let (observations, target_scaling) = with_scaled_labels(spec, self.labels_as_given()?, &self.losses)?;
+        Ok(Training {
+            // They are scaled already.
+            inputs: Scaling::None.apply(&self.inputs)?,
+            scaling: self.scaling.clone(),
+            observations,
+            target_scaling,
+            losses: self.losses.clone(),
+            schema: self.schema.clone(),
+            notes: self.notes.clone(),
+            fold_keys: self.fold_keys.clone(),
+            ranges: self.ranges.clone(),
+            statistics: None,
+        })
     }
 
     /// Whether another kernel than the linear one may be tried: sums are for it alone, and so are solvers on devices.
@@ -289,7 +321,7 @@ impl<'a> Training<'a> {
     /// # Errors
     /// If an atom does not suit the tasks.
     pub fn prepare<'b>(&'b self, data: &'b Dataset<'b>, spec: &FitSpec) -> Result<PreparedData<'b>> {
-        let prepared = PreparedData::new(data, &self.losses, spec.intercept).with_atoms(spec)?;
+        let prepared = PreparedData::new(data, &self.losses, spec.intercept()).with_atoms(spec)?;
         match &self.statistics {
             None => Ok(prepared),
             Some(rows) => rows.with_c_scale(prepared, spec),
@@ -320,6 +352,8 @@ impl<'a> Training<'a> {
     ) -> Result<Trained> {
         let began = Instant::now();
         let spec = spec.with_files_read(self.observations.task_names())?;
+        // What was prepared has its kernel, units and levels.
+        let spec = FitSpec { intercept: Some(spec.intercept()), ..spec };
         let chosen = self.choice(prepared, &spec.with_kernel(&prepared.data.options().kernel), observer);
         self.fit_chosen(prepared, spec, (chosen, began), start, observer)
     }
@@ -444,7 +478,7 @@ pub fn unscaled(spec: &FitSpec, table: Table, mut schema: Schema) -> Result<Trai
     let (table, losses, mut notes) = coded(spec, table, &mut schema)?;
     let observations = Cow::Owned(table.observations(&schema.label_encoding)?);
     let (scaling, target_scaling, fold_keys) = (Scaling::None, None, table.fold_keys);
-    notes.extend(task_notes(&observations, &losses, spec.intercept));
+    notes.extend(task_notes(&observations, &losses, spec.intercept()));
     notes.extend(row_notes(&table.inputs, &observations, &schema));
     let (inputs, statistics) = (table.inputs, None);
     Ok(Training {

@@ -15,7 +15,7 @@ const MAX_NAMES: usize = 8;
 /// are tasks; `None` if there are none. For a linear kernel with free intercepts: `w x + b` is the same for all `w` if
 /// `b` makes up for it, and `w = 0` costs least.
 pub(crate) fn note(training: &Training<'_>, spec: &FitSpec) -> Option<String> {
-    let (kernel, intercept) = (spec.kernel.as_ref(), spec.intercept);
+    let (kernel, intercept) = (spec.kernel.as_ref(), spec.intercept());
     let observations = &*training.observations;
     let is_linear = kernel.is_none_or(|kernel| *kernel == Kernel::Linear);
     // Tasks that share their rows have the same columns.

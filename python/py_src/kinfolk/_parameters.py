@@ -102,15 +102,18 @@ def _class_weight(estimator: Any, name: str) -> str | None:
     return choice(name, value, ("balanced",))
 
 
-def _intercept(estimator: Any, name: str) -> str:
+def _intercept(estimator: Any, name: str) -> str | None:
+    """None if it is left to the data."""
     value = estimator.intercept
+    if value == "auto":
+        return None
     kind, colon, size = value.partition(":") if isinstance(value, str) else ("", "", "")
     if colon and kind in ("shrunk", "ridge"):
         try:
             return f"{kind}:{number(name, float(size))!r}"
         except ValueError:
             raise ValueError(f"intercept = {value!r}: it must be {kind}: and a positive number") from None
-    return choice(name, value, ("free", "none", "shrunk:K", "ridge:B"))
+    return choice(name, value, ("auto", "free", "none", "shrunk:K", "ridge:B"))
 
 
 def _memory(estimator: Any, name: str) -> int | str:
@@ -189,10 +192,12 @@ class EngineParameters:
     degree: int = parameter(3, "int", """Degree of the polynomial kernel.""", convert=_degree)
     coef0: float = parameter(0.0, "float", """Constant term of the polynomial kernel.""", convert=_not_negative)
     intercept: str = parameter(
-        "free",
-        '"free", "none", "shrunk:K" or "ridge:B"',
+        "auto",
+        '"auto", "free", "none", "shrunk:K" or "ridge:B"',
         """Intercept of each task, outside the task matrix: "free" is not penalised, "shrunk:K" is drawn to what all
-        tasks have in common as by K more rows of each, "ridge:B" is penalised like a number of about the size B.""",
+        tasks have in common as by K more rows of each, "ridge:B" is penalised like a number of about the size B.
+        "auto" is "free" or, where C is "auto" and tasks have rows of their own, "shrunk:K" if held-out rows are
+        predicted better so.""",
         key="intercept",
         convert=_intercept,
     )

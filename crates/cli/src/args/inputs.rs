@@ -5,8 +5,8 @@ use super::spec::set;
 use crate::failure::{Failure, Result};
 use clap::Args;
 use kinfolk::kernel::Gamma;
-use kinfolk::{Intercept, Kernel, ScalingKind};
-use kinfolk_train::{FitSpec, KernelSetting};
+use kinfolk::{Kernel, ScalingKind};
+use kinfolk_train::{FitSpec, InterceptSetting, KernelSetting};
 
 /// Kernel, scaling, intercepts and bias.
 #[derive(Debug, Clone, Args)]
@@ -28,9 +28,10 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "auto|none|standard|spread|unit")]
     scale: Option<ScalingKind>,
     /// Intercept of each task: not penalised (free), drawn to what all tasks have in common as by K more rows of each
-    /// (shrunk:K), penalised like a number of about the size B (ridge:B), or none [default: free].
-    #[arg(long, value_name = "free|shrunk:K|ridge:B|none")]
-    intercept: Option<Intercept>,
+    /// (shrunk:K), penalised like a number of about the size B (ridge:B), or none; auto is free, or shrunk:K where C is
+    /// auto and held-out rows of tasks with rows of their own are predicted better so [default: auto].
+    #[arg(long, value_name = "auto|free|shrunk:K|ridge:B|none")]
+    intercept: Option<InterceptSetting>,
     /// A constant feature B, penalised and mixed by Theta like any other: B^2 is added to the kernel; 0 = none
     /// [default: 0].
     #[arg(long, allow_negative_numbers = true, value_name = "B", value_parser = not_negative)]
@@ -52,7 +53,9 @@ impl InputArgs {
             spec.kernel.clone_from(kernel);
         }
         set(&mut spec.scale, &self.scale);
-        set(&mut spec.intercept, &self.intercept);
+        if let Some(InterceptSetting(intercept)) = self.intercept {
+            spec.intercept = intercept;
+        }
         set(&mut spec.bias, &self.bias);
         let kernel = || spec.kernel.clone().unwrap_or_default();
         let mut changed = Ok(kernel());

@@ -17,6 +17,7 @@ use solver::SolverArgs;
 
 use crate::cmd;
 use crate::failure::Result;
+use crate::limits;
 use crate::report::Report;
 use clap::{ArgAction, Args, Parser, Subcommand};
 use kinfolk::algebra::DeviceHandle;
@@ -78,6 +79,11 @@ impl Global {
         if let Some(asked) = self.threads.filter(|asked| *asked > cores) {
             report.note(format!("--threads {asked}: there are {cores} cores, so {cores} threads are used"));
             self.threads = Some(cores);
+        }
+        let threads = self.threads.filter(|threads| *threads > 0).unwrap_or(cores);
+        if limits::threads_with_room(threads) < threads {
+            report.note("the address space (ulimit -v) has room for the matrix products of one thread");
+            self.threads = Some(1);
         }
     }
 

@@ -108,7 +108,7 @@ impl TimingRun<'_> {
         let spec = FitSpec {
             loss: LossSpec::Same(loss.clone()),
             bias: set.bias,
-            intercept: Intercept::None,
+            intercept: Some(Intercept::None),
             // Inputs are scaled already.
             scale: ScalingKind::None,
             target_scale: TargetScale::None,

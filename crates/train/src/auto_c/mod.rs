@@ -19,12 +19,14 @@
 //! | `trials` | what is tried on the folds, and in which order |
 //! | `curved` | whether an RBF kernel is worth a try |
 //! | `widths` | fits with it, and with the next widths |
+//! | `levels` | tasks in one unit, with intercepts drawn together |
 //! | `more_rows` | how much smaller errors are with all rows |
 //! | `compare` | simple predictions on the same folds |
 
 mod compare;
 mod curved;
 mod distinct;
+mod levels;
 mod more_rows;
 mod scoring;
 mod search;
@@ -35,9 +37,11 @@ mod widths;
 
 use crate::observer::SharedObserver;
 use crate::select::{Study, StudyRows, folds};
+use crate::spec::Levels;
 use crate::{Average, FitSpec, Measure, MethodSpec, Metric, PreparedData, Residuals, Result, Training, nan};
 use kinfolk::{CScale, Inputs, Kernel, Observations, Observer};
 use kinfolk_io::FoldKeys;
+use levels::OpenLevels;
 use search::StrengthTrial;
 use serde::{Deserialize, Serialize};
 use some_tasks::SomeTasks;
@@ -105,6 +109,9 @@ pub struct AutoC {
     /// An RBF kernel, if the kernel was left to the data and the linear one is worse.
     #[serde(skip)]
     pub(crate) kernel: Option<Kernel>,
+    /// Units and levels of tasks, if they were left to the data and those of free intercepts are worse.
+    #[serde(skip)]
+    pub(crate) levels: Option<Levels>,
     /// Errors of the held-out rows with the strength that was chosen, for numbers.
     #[serde(skip)]
     pub(crate) residuals: Option<Residuals>,
@@ -186,6 +193,7 @@ impl AutoC {
             note,
             method: None,
             kernel: None,
+            levels: None,
             residuals: None,
             class_exponent: None,
         }
@@ -254,9 +262,10 @@ pub(crate) fn choose(
     let limit = spec.max_seconds.and_then(|seconds| Duration::try_from_secs_f64(TIME_SHARE * seconds).ok());
     let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
     let observer = SharedObserver::new(observer, deadline);
+    let levels = OpenLevels::of(training, spec);
     let choose = || {
         let scale = ScaleOfAll::new(prepared.c_scale()?, &training.observations);
-        of_rows(training, data, scale, spec, &rows, &observer)
+        of_rows(training, data, (scale, levels), spec, &rows, &observer)
     };
     choose().unwrap_or_else(|error| AutoC::middle(format!("folds cannot be fitted: {error}")))
 }
@@ -271,7 +280,7 @@ pub(crate) fn hint(training: &Training<'_>, spec: &FitSpec, observer: &mut dyn O
 fn of_rows(
     training: &Training<'_>,
     (inputs, observations): (&Inputs<'_>, &Observations),
-    scale: ScaleOfAll<'_>,
+    (scale, levels): (ScaleOfAll<'_>, Option<OpenLevels>),
     spec: &FitSpec,
     rows: &[u32],
     observer: &SharedObserver<'_>,
@@ -292,15 +301,23 @@ fn of_rows(
     if n_rows < MIN_ROWS {
         return Ok(AutoC::middle(format!("fewer than {MIN_ROWS} different rows")));
     }
-    let Some(some) = SomeTasks::new(&study)? else { return of_tasks(study, scale, observer) };
+    let Some(some) = SomeTasks::new(&study)? else {
+        return of_tasks(study, (scale, levels.as_ref()), observer);
+    };
+    let levels = levels.map(|levels| levels.of_tasks(&some.tasks));
     let losses = study.losses.select_tasks(&some.tasks);
     let study = Study { losses, ..study.of_rows(&some.rows) };
     let c_scale = scale.c_scale.of_tasks(some.tasks.len());
-    let chosen = of_tasks(study.clone(), ScaleOfAll::new(&c_scale, study.observations), observer)?;
+    let scale = ScaleOfAll::new(&c_scale, study.observations);
+    let chosen = of_tasks(study.clone(), (scale, levels.as_ref()), observer)?;
     Ok(chosen.for_all_tasks(&some, training.observations.n_tasks()))
 }
 
-fn of_tasks(study: Study<'_>, scale: ScaleOfAll<'_>, observer: &SharedObserver<'_>) -> Result<AutoC> {
+fn of_tasks(
+    study: Study<'_>,
+    (scale, levels): (ScaleOfAll<'_>, Option<&OpenLevels>),
+    observer: &SharedObserver<'_>,
+) -> Result<AutoC> {
     let most = study.fold_keys.as_ref().map_or(usize::MAX, FoldKeys::most_folds);
     let study = Study { folds: n_folds(study.observations).min(most), ..study };
     // What goes wrong in a look at kernels is no reason to give up the linear one.
@@ -308,11 +325,11 @@ fn of_tasks(study: Study<'_>, scale: ScaleOfAll<'_>, observer: &SharedObserver<'
     let most = if curve.is_some() { MAX_ROWS_OF_CURVES } else { MAX_ROWS };
     let n_rows = study.inputs.n_inputs();
     if n_rows <= most {
-        return of_study(&study, scale, curve, observer);
+        return of_study(&study, scale, (curve, levels), observer);
     }
     let (some, _) = folds::split(study.observations, most as f64 / n_rows as f64, study.seed)?;
     let some = StudyRows::new(&study, &some)?;
-    let mut chosen = of_study(&study.of_rows(&some), scale, curve, observer)?;
+    let mut chosen = of_study(&study.of_rows(&some), scale, (curve, levels), observer)?;
     let rows = format!("{most} of {n_rows} rows, so all rows may do better");
     let notes = [Some(rows).filter(|_| chosen.metric.is_some()), chosen.note.take()];
     chosen.note = notes.into_iter().flatten().reduce(|one, other| format!("{one}; {other}"));
@@ -322,17 +339,18 @@ fn of_tasks(study: Study<'_>, scale: ScaleOfAll<'_>, observer: &SharedObserver<'
 fn of_study(
     study: &Study<'_>,
     scale: ScaleOfAll<'_>,
-    curve: Option<Kernel>,
+    open: (Option<Kernel>, Option<&OpenLevels>),
     observer: &SharedObserver<'_>,
 ) -> Result<AutoC> {
-    let Searched { metric, method, kernel, mut tried, best, baselines, residuals, class_exponent } =
-        trials::search(study, scale, curve, observer)?;
+    let Searched { metric, method, kernel, levels, mut tried, best, baselines, residuals, class_exponent } =
+        trials::search(study, scale, open, observer)?;
     let Some(best) = best.or_else(|| search::best(&tried)) else {
         return Ok(AutoC::middle(if observer.stopped() { "ended early" } else { "labels do not differ" }));
     };
     let usual = study.spec.method.for_data(study.observations);
     let notes = [
         kernel.as_ref().map(|kernel| format!("{kernel} predicts better than linear")),
+        levels.map(|levels| format!("intercept {} predicts better than free", levels.intercept)),
         (method != usual).then(|| format!("{method} predicts better than {usual}")),
         observer.stopped().then(|| "the choice of C ended early".to_string()),
         study
@@ -355,6 +373,7 @@ fn of_study(
         note,
         method: Some(method),
         kernel,
+        levels,
         residuals,
         class_exponent,
     })

@@ -11,7 +11,7 @@ use crate::observer::StopObserver;
 use crate::parallel::in_parallel;
 use crate::select::TrainingFold;
 use crate::{FitSpec, MethodSpec, PreparedData, Result, StudyObserver, Weight, predict};
-use kinfolk::{CScale, Dataset, Observations, Start};
+use kinfolk::{CScale, Dataset, Observations, Start, TargetScaling};
 use std::ops::Range;
 
 /// Strengths that are fitted on all folds if they are close to each other.
@@ -28,6 +28,8 @@ pub(super) struct Strengths<'a> {
     pub(super) scoring: &'a FoldScoring<'a>,
     pub(super) threads: usize,
     pub(super) observer: &'a dyn StudyObserver,
+    /// Of fits to labels as they were given: how those of the study are scaled, in whose units predictions are.
+    pub(super) units: Option<&'a TargetScaling>,
     /// For each fold, the duals of its fits so far, with their steps.
     warm: Vec<Vec<(i32, Vec<f64>)>>,
 }
@@ -56,7 +58,7 @@ struct FoldTrial {
 #[derive(Clone, Copy)]
 pub(super) struct ScaleOfAll<'a> {
     pub(super) c_scale: &'a CScale,
-    weight: f64,
+    pub(super) weight: f64,
 }
 
 impl<'a> ScaleOfAll<'a> {
@@ -75,7 +77,7 @@ impl<'a> ScaleOfAll<'a> {
     }
 }
 
-fn total_weight(observations: &Observations) -> f64 {
+pub(super) fn total_weight(observations: &Observations) -> f64 {
     (0..observations.len()).map(|o| observations.weight(o)).sum()
 }
 
@@ -88,11 +90,12 @@ impl<'a> Strengths<'a> {
         observer: &'a dyn StudyObserver,
     ) -> Result<Self> {
         let prepare = |(fold, data): (&'a TrainingFold, &'a Dataset<'a>)| {
-            let prepared = PreparedData::new(data, &fold.training.losses, spec.intercept);
+            let prepared = PreparedData::new(data, &fold.training.losses, spec.intercept());
             prepared.with_c_scale(scale.of_part(data.observations())).with_atoms(&spec)
         };
         let prepared = open.iter().zip(data).map(prepare).collect::<Result<_>>()?;
-        Ok(Strengths { spec, open, prepared, scoring, threads, observer, warm: vec![vec![]; open.len()] })
+        let (units, warm) = (None, vec![vec![]; open.len()]);
+        Ok(Strengths { spec, open, prepared, scoring, threads, observer, units, warm })
     }
 
     /// The best strength of a method, searched from this one. At most so many are fitted on all folds.
@@ -168,7 +171,12 @@ impl<'a> Strengths<'a> {
             if self.observer.stop() {
                 return Ok(None);
             }
-            let predictions = predict(&trained.model, &fold.test_inputs, &fold.test)?;
+            let mut predictions = predict(&trained.model, &fold.test_inputs, &fold.test)?;
+            if let Some(units) = self.units {
+                let in_units =
+                    |(o, value): (usize, &mut f64)| *value = units.scale(fold.test.task(o), *value);
+                predictions.iter_mut().enumerate().for_each(in_units);
+            }
             Ok(Some(FoldTrial { predictions, alpha: trained.model.alpha().unwrap_or_default().to_vec() }))
         };
         let folds: Vec<usize> = folds.collect();

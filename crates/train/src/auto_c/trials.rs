@@ -1,6 +1,7 @@
 //! What is tried on the folds, and in which order.
 
 use super::compare::{self, Baseline, BaselineScore};
+use super::levels::{LevelTrials, OpenLevels};
 use super::more_rows;
 use super::scoring::{FoldScoring, Folds, HeldOutPredictions};
 use super::search::StrengthTrial;
@@ -9,8 +10,9 @@ use super::widths::{FAR_WORSE, WidthData};
 use crate::metric::{is_better, mean};
 use crate::parallel::{in_parallel, threads_or_cores};
 use crate::select::{FoldRows, POOLED, STL, Study, TrainingFold};
+use crate::spec::Levels;
 use crate::{FitSpec, Measure, MethodSpec, Metric, Residuals, Result, StepWhen, StudyObserver, Training};
-use kinfolk::{CScale, Dataset, Kernel, Observations};
+use kinfolk::{CScale, Dataset, Kernel, Observations, TargetScale};
 
 /// What was found on the folds.
 pub(super) struct Searched {
@@ -19,6 +21,8 @@ pub(super) struct Searched {
     pub(super) method: MethodSpec,
     /// An RBF kernel, if it was taken in place of the linear one.
     pub(super) kernel: Option<Kernel>,
+    /// Levels, if they were taken in place of free ones.
+    pub(super) levels: Option<Levels>,
     pub(super) tried: Vec<StrengthTrial>,
     /// The best strength on all folds; `None` if the search ended early.
     pub(super) best: Option<StrengthTrial>,
@@ -37,7 +41,7 @@ pub(super) struct Searched {
 pub(super) fn search(
     study: &Study<'_>,
     scale: ScaleOfAll<'_>,
-    curve: Option<Kernel>,
+    (curve, levels): (Option<Kernel>, Option<&OpenLevels>),
     observer: &dyn StudyObserver,
 ) -> Result<Searched> {
     let rows = study.cut(study.seed)?;
@@ -46,6 +50,7 @@ pub(super) fn search(
         metric: scoring.metric,
         method: study.spec.method.for_data(study.observations),
         kernel: None,
+        levels: None,
         tried: vec![],
         best: None,
         baselines: vec![],
@@ -59,7 +64,7 @@ pub(super) fn search(
         if observer.stop() { Ok(None) } else { TrainingFold::new(study, rows).map(Some) }
     };
     let Some(open) = in_parallel(&rows, threads, open)? else { return Ok(found) };
-    let (data, curved_data);
+    let (data, curved_data, drawn_folds, drawn_data);
     data = datasets(&open, &spec)?;
     let mut fits = Strengths::new((&open, &data), scale, (spec, threads), &scoring, observer)?;
     let looked = fits.look(&found.method, 0)?;
@@ -76,12 +81,27 @@ pub(super) fn search(
         (found.kernel, found.tried, own) = (Some(curved.kernel), curved.found.tried, best);
         fits = curved.fits;
     }
+    // How errors grow with fewer rows hardly depends on levels and steps.
+    let (free_method, free) = (found.method.clone(), own.clone());
+    let drawn = match levels.filter(|_| !observer.stop()) {
+        Some(open) => open.search((study, &rows), &fits, (&free_method, &free))?.map(|drawn| (open, drawn)),
+        None => None,
+    };
+    let (mut drawn_fits, mut units) = (None, None);
+    if let Some((open, LevelTrials { folds, found: trials, best, units: in_units })) = drawn {
+        (found.levels, found.tried, own, units) = (Some(folds.levels), trials.tried, best, in_units);
+        drawn_folds = folds;
+        drawn_data = datasets(&drawn_folds.open, &drawn_folds.spec)?;
+        drawn_fits = Some(open.fits(&drawn_folds, &drawn_data, &fits)?);
+    }
+    // With the same levels as where they are given.
+    let of_levels = drawn_fits.as_mut().unwrap_or(&mut fits);
     let mut simple: Vec<(Baseline, HeldOutPredictions)> = vec![];
     for baseline in baselines(study, &scoring) {
         let predicted = match method_of(baseline)? {
             None => Some(scoring.predicted(Folds::All, scoring.held_out().baseline())?),
             // A baseline has a best strength of its own, by the same search on the same folds.
-            Some(method) => fits.search(&method, own.trial.step, 1)?.best.map(|best| best.predicted),
+            Some(method) => of_levels.search(&method, own.trial.step, 1)?.best.map(|best| best.predicted),
         };
         let Some(predicted) = predicted.filter(|_| !observer.stop()) else { break };
         simple.push((baseline, predicted));
@@ -99,20 +119,21 @@ pub(super) fn search(
         if found.method == method || !is_worth_a_try || observer.stop() {
             continue;
         }
-        let other = fits.search(&method, own.trial.step, CONTENDERS)?;
+        let other = of_levels.search(&method, own.trial.step, CONTENDERS)?;
         let Some(best) = other.best else { continue };
         if is_better(&best.predicted.losses, &own.predicted.losses, compare::WORTH_A_STEP) {
             (found.method, found.tried, own) = (method, other.tried, best);
         }
     }
     found.class_exponent = scoring.held_out().class_exponent(&own.predicted.values);
-    let errors = scoring.held_out().errors(&own.predicted.values, None);
-    let (n_tasks, scale_of_labels) = (study.observations.n_tasks(), study.target_scale()?);
+    let errors = scoring.held_out().errors(&own.predicted.values, units.as_deref());
+    let n_tasks = study.observations.n_tasks();
+    let scale_of_labels = if found.levels.is_some() { TargetScale::Pooled } else { study.target_scale()? };
     if let Some(residuals) = errors.and_then(|errors| Residuals::new(n_tasks, errors, scale_of_labels)) {
         let factor = || {
             let c_scale = c_scale_of(study, &fits.spec)?;
             let of_study = ScaleOfAll::new(&c_scale, study.observations);
-            let setting = (&fits, &found.method, &own);
+            let setting = (&fits, &free_method, &free);
             let growth = more_rows::growth(study, &rows, of_study, mean_share(&open, of_study), setting)?;
             Ok::<_, crate::Error>(growth.map_or(1.0, |growth| growth.error_factor(mean_share(&open, scale))))
         };
@@ -151,7 +172,7 @@ pub(super) fn c_scale_of(study: &Study<'_>, spec: &FitSpec) -> Result<CScale> {
     let rows: Vec<u32> = (0..study.inputs.n_inputs() as u32).collect();
     let training = Training::of_rows(spec, study.inputs, study.observations, &study.losses, &rows)?;
     let data = training.dataset(spec)?;
-    Ok(CScale::new(&data, &study.losses, spec.intercept)?)
+    Ok(CScale::new(&data, &study.losses, spec.intercept())?)
 }
 
 pub(super) fn datasets<'a>(open: &'a [TrainingFold], spec: &FitSpec) -> Result<Vec<Dataset<'a>>> {

@@ -169,12 +169,15 @@ impl Metric {
     }
 
     /// What suits these labels: class accuracy for classes, AUC for two values, else R^2 of all rows together,
-    /// which is robust where tasks have few rows.
+    /// which is robust where tasks have few rows. AUC is that of all rows together if a task has few rows of a class:
+    /// its own is mostly chance, and would count as much as that of a task with hundreds of rows.
     pub fn default_for(observations: &Observations) -> Metric {
         if !has_signs(observations) {
             Metric { measure: Measure::R2, average: Average::Rows }
         } else if observations.n_tasks() > 1 && is_one_vs_all(observations) {
             Metric::new(Measure::ClassAccuracy)
+        } else if has_task_of_few(observations) {
+            Metric { measure: Measure::Auc, average: Average::Rows }
         } else {
             Metric::new(Measure::Auc)
         }
@@ -282,6 +285,18 @@ fn is_logistic(losses: &Losses) -> bool {
 
 fn is_classification(losses: &Losses) -> bool {
     all_losses(losses, LossKind::is_classification)
+}
+
+/// With fewer rows of a class, the AUC of a task is mostly chance.
+const FEW_ROWS_OF_A_CLASS: usize = 5;
+
+/// Whether some task has rows of both classes, but few of one.
+fn has_task_of_few(observations: &Observations) -> bool {
+    let mut counts = vec![[0; 2]; observations.n_tasks()];
+    for o in (0..observations.len()).filter(|&o| observations.weight(o) > 0.0) {
+        counts[observations.task(o)][usize::from(observations.label(o) > 0.0)] += 1;
+    }
+    counts.iter().map(|[a, b]| *a.min(b)).any(|rarer| (1..FEW_ROWS_OF_A_CLASS).contains(&rarer))
 }
 
 /// Whether every input has every task, and is positive for one.

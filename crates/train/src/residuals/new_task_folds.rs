@@ -6,7 +6,6 @@ use crate::select::{Candidate, KernelGrid, Study, cross_validate, one_task_per_r
 use crate::{FitSpec, MethodSpec, Result, StudyObserver, Training, Weight, all_losses};
 use kinfolk::{Kernel, LossKind, Observations};
 use kinfolk_io::FoldKeys;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Most folds, and so most fits; of fewer tasks, each is held out by itself.
@@ -65,7 +64,8 @@ impl<'a> NewTaskFolds<'a> {
         setting: Setting<'_>,
         observer: &dyn StudyObserver,
     ) -> Result<Option<NewTaskErrors>> {
-        let observations = self.labels_as_given()?;
+        // What a new task is like must not be known from its unit.
+        let observations = self.training.labels_as_given()?;
         // Inputs that are scaled again by the rows of a fold are as if these had been the first.
         let spec =
             FitSpec { interval_new_tasks: false, max_seconds: None, ..spec.with_kernel(setting.kernel) };
@@ -82,13 +82,6 @@ impl<'a> NewTaskFolds<'a> {
         };
         let selection = cross_validate(&study, &[only], observer)?;
         Ok(selection.and_then(|mut found| found.rows.swap_remove(found.winner).into_new_task_errors()))
-    }
-
-    /// Labels before they were scaled: what a new task is like must not be known from its unit.
-    fn labels_as_given(&self) -> Result<Cow<'a, Observations>> {
-        let observations = &self.training.observations;
-        let Some(scaling) = &self.training.target_scaling else { return Ok(Cow::Borrowed(observations)) };
-        Ok(Cow::Owned(scaling.undo(observations)?))
     }
 }
 

@@ -45,7 +45,7 @@ impl<'d, 'a: 'd> OpenFolds<'d, 'a> {
             return Ok(prepared);
         }
         let prepared =
-            PreparedData::new(data, &self.study.losses, self.spec.intercept).with_atoms(&self.spec)?;
+            PreparedData::new(data, &self.study.losses, self.spec.intercept()).with_atoms(&self.spec)?;
         Ok(self.prepared[at].get_or_init(|| prepared))
     }
 }

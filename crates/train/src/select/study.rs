@@ -189,8 +189,8 @@ impl<'a> Study<'a> {
         let training = Training::of_arrays(&self.spec, self.inputs, self.observations)?;
         let fit = |row: &&Row| {
             let data = training.dataset(&self.spec_of(row))?;
-            let prepared =
-                crate::PreparedData::new(&data, &self.losses, self.spec.intercept).with_atoms(&self.spec)?;
+            let prepared = crate::PreparedData::new(&data, &self.losses, self.spec.intercept())
+                .with_atoms(&self.spec)?;
             let observer = &mut StopObserver(observer);
             let mut fit = prepared.fit(
                 &row.method,

@@ -5,6 +5,7 @@
 
 mod atoms;
 mod device;
+mod intercept;
 mod kernel;
 mod loss;
 mod memory;
@@ -16,6 +17,8 @@ pub use atoms::{
     ATOM_WEIGHT_GRID, AtomSetting, DEFAULT_ATOM_WEIGHT, RelationData, RelationKind, ResolvedAtoms, TaskKernel,
 };
 pub use device::DeviceSetting;
+pub use intercept::InterceptSetting;
+pub(crate) use intercept::Levels;
 pub use kernel::KernelSetting;
 pub use loss::LossSpec;
 pub use memory::Memory;
@@ -76,8 +79,10 @@ pub struct FitSpec {
     /// enough, RBF if that predicts held-out rows better.
     #[serde(with = "kernel", skip_serializing_if = "Option::is_none")]
     pub kernel: Option<Kernel>,
-    /// Intercepts of the tasks, outside Theta.
-    pub intercept: Intercept,
+    /// Intercepts of the tasks, outside Theta. If absent: not penalised or, where C is left to the data too and tasks
+    /// have rows of their own, drawn together if that predicts held-out rows better.
+    #[serde(with = "intercept", skip_serializing_if = "Option::is_none")]
+    pub intercept: Option<Intercept>,
     /// A constant feature: its square is added to the kernel, and Theta mixes it like any feature.
     pub bias: f64,
     /// Scaling of the features.
@@ -146,7 +151,7 @@ impl Default for FitSpec {
             class_weight: None,
             positive: None,
             kernel: None,
-            intercept: Intercept::Free,
+            intercept: None,
             bias: 0.0,
             scale: ScalingKind::Auto,
             target_scale: TargetScale::Auto,
@@ -275,14 +280,29 @@ impl FitSpec {
         FitSpec { kernel: Some(kernel.clone()), ..self.clone() }
     }
 
+    /// Intercepts of the tasks; not penalised if they are left to the data.
+    pub fn intercept(&self) -> Intercept {
+        self.intercept.unwrap_or_default()
+    }
+
+    /// Whether the units and levels of tasks are left to the data.
+    pub(crate) fn leaves_levels_open(&self) -> bool {
+        self.intercept.is_none() && self.target_scale == TargetScale::Auto
+    }
+
+    /// The same with these units and levels.
+    pub(crate) fn with_levels(&self, levels: Levels) -> Self {
+        FitSpec { intercept: Some(levels.intercept), target_scale: levels.target_scale, ..self.clone() }
+    }
+
     /// Whether labels that are scaled are centred first: where a model has a constant term for each task.
     pub fn centres_targets(&self) -> bool {
-        self.intercept != Intercept::None
+        self.intercept() != Intercept::None
     }
 
     /// The scaling of labels: `auto` is `pooled` with intercepts that are drawn to the common level.
     pub fn target_scale(&self) -> TargetScale {
-        match (self.target_scale, self.intercept) {
+        match (self.target_scale, self.intercept()) {
             (TargetScale::Auto, Intercept::Shrunk(_)) => TargetScale::Pooled,
             (given, _) => given,
         }
@@ -364,7 +384,7 @@ struct WrittenFields {
 fn written_before(mut spec: FitSpec, written: &WrittenFields) -> FitSpec {
     if spec.schema_version < 3 {
         if written.intercept.is_none() {
-            spec.intercept = Intercept::None;
+            spec.intercept = Some(Intercept::None);
         }
         if written.bias.is_none() {
             spec.bias = 1.0;

@@ -4,7 +4,7 @@ use super::Trained;
 use crate::{LossSpec, Weight};
 use kinfolk::kernel::Gamma;
 use kinfolk::model::About;
-use kinfolk::{Kernel, LossKind, Losses, Mismatch, ScalingKind, TargetScale};
+use kinfolk::{Intercept, Kernel, LossKind, Losses, Mismatch, ScalingKind, TargetScale};
 use std::fmt::Display;
 
 impl Trained {
@@ -61,7 +61,11 @@ impl Trained {
         let losses = spec.loss.given();
         let agrees = losses.is_none_or(|losses| each(&losses, about) == each(&problem.loss, about));
         check("loss", agrees, &spec.loss, &LossSpec::from(&problem.loss));
-        check("intercept", spec.intercept == problem.intercept, &spec.intercept, &problem.intercept);
+        let agrees = match spec.intercept {
+            Some(intercept) => intercept == problem.intercept,
+            None => matches!(problem.intercept, Intercept::Free | Intercept::Shrunk(_)),
+        };
+        check("intercept", agrees, &spec.intercept(), &problem.intercept);
         check("bias", spec.bias == about.bias, &spec.bias, &about.bias);
         let agrees = spec.scale == ScalingKind::Auto || spec.scale == about.scaling;
         check("scale", agrees, &spec.scale, &about.scaling);

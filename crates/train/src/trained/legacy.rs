@@ -46,7 +46,7 @@ pub(super) fn read(model: &mut Model) -> Result<Attachment> {
         class_weight: (old.class_weight.as_deref() == Some("balanced")).then_some(ClassWeight::Balanced),
         kernel: Some(about.kernel.clone()),
         bias: about.bias,
-        intercept: about.problem.intercept,
+        intercept: Some(about.problem.intercept),
         scale: about.scaling,
         target_scale: about.target_scale,
         method: method(old.method.as_deref(), about)?,

@@ -447,7 +447,7 @@ fn an_empty_task_of_the_model_borrows_from_its_group_in_its_units() {
     let names = ["a", "b", "c", "d", "e", "f", "empty"];
     let labels = ["n", "s", "n", "s", "n", "s", "s"];
     let trained = fitted(vec![AtomSetting { weight: Some(1e4), ..region(&names, &labels) }], &names, 1);
-    assert_eq!(trained.spec.intercept, Intercept::Free);
+    assert_eq!(trained.spec.intercept(), Intercept::Free);
     let (inputs, _) = data(&names, 1);
     let task = trained.model.borrowed_empty_task(6).unwrap().unwrap();
     assert_eq!(Some(&task), trained.new_tasks(&[]).unwrap().find("empty").unwrap().as_ref());

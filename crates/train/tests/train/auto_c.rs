@@ -63,7 +63,7 @@ fn spec() -> FitSpec {
     FitSpec {
         scale: ScalingKind::Auto,
         target_scale: TargetScale::Task,
-        intercept: Intercept::Free,
+        intercept: Some(Intercept::Free),
         bias: 0.0,
         threads: 1,
         ..FitSpec::default()

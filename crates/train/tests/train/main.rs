@@ -10,6 +10,7 @@ mod documentation;
 mod equivalences;
 mod kin;
 mod laws;
+mod levels;
 mod rivals;
 mod scores;
 mod select;

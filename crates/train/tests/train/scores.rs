@@ -366,10 +366,10 @@ fn thirty_tasks_of_five_rows_are_chosen_sensibly() {
 fn one_positive_row_per_task_is_chosen_sensibly() {
     let one = |made: Generated| made.signs(true);
     let (regret, noise, found) = mean_regret(LossKind::Hinge, 20, "auc", &one, &|made| made.signs(false));
-    assert_eq!((found.metric, &found.instead_of), (metric("auc"), &None));
+    assert_eq!((found.metric, &found.instead_of), (metric("pooled-auc"), &None));
     assert!(regret < noise, "{regret} {noise}");
     let (regret, noise, found) = mean_regret(LossKind::Hinge, 5, "auc", &one, &|made| made.signs(false));
-    assert_eq!(found.metric, metric("auc"));
+    assert_eq!(found.metric, metric("pooled-auc"));
     assert!(regret < noise, "{regret} {noise}");
 }
 
@@ -387,7 +387,7 @@ fn rankings_need_both_classes_in_a_fold() {
         for asked in [None, Some(metric("pr-auc"))] {
             study.metric = asked;
             let found = cross_validate(&study, &candidates, &Unobserved).unwrap().unwrap();
-            let asked = asked.unwrap_or(metric("auc"));
+            let asked = asked.unwrap_or(metric("pooled-auc"));
             assert_eq!(found.metric, metric(instead));
             let note =
                 format!("{asked} is undefined for 3 of 3 tasks in these folds: chosen by {instead} instead");

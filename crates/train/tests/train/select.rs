@@ -33,7 +33,7 @@ fn mirrored(n_tasks: u32, rows: usize, d: usize) -> (Vec<f64>, Observations) {
 
 fn study<'a>(inputs: &'a Inputs<'a>, observations: &'a Observations) -> Study<'a> {
     let spec = FitSpec {
-        intercept: Intercept::None,
+        intercept: Some(Intercept::None),
         scale: ScalingKind::None,
         target_scale: TargetScale::None,
         threads: 2,

@@ -159,6 +159,7 @@ fn read(data: &DataFiles, spec: &FitSpec) -> Result<Training<'static>> {
     }
     let training = Training::new(spec, Data::Table(Box::new((table, schema))))
         .map_err(|error| Failure::of_data(error, data.first()))?;
+    Need::check_buffers()?;
     Need::fit(spec, &training.inputs, &training.observations).check()?;
     let (n, d, kind) = (training.inputs.n_inputs(), training.inputs.n_features(), training.inputs.kind());
     tracing::info!(

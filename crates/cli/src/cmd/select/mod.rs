@@ -156,6 +156,7 @@ pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<E
         let (kept, all) = (training.inputs.n_inputs(), read.statistics.n_inputs());
         report.note(format!("settings are chosen on {kept} rows of {all}, and the winner is fitted to all"));
     }
+    Need::check_buffers()?;
     Need::fit(&spec, &training.inputs, &training.observations).check()?;
     training.notes.iter().for_each(|note| report.note(note));
     let tasks = training.observations.task_names();
