@@ -405,6 +405,7 @@ impl<'a> Training<'a> {
         trained.outcome.residuals =
             residuals.map(|found| found.with_labels(&self.observations.task_counts(), scale));
         trained.outcome.class_exponent = auto_c.as_ref().and_then(|chosen| chosen.class_exponent);
+        trained.outcome.notes.extend(auto_c.as_ref().and_then(AutoC::too_good));
         trained.outcome.auto_c = auto_c;
         trained.seconds = began.elapsed().as_secs_f64();
         Ok(trained)

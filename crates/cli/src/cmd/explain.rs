@@ -139,10 +139,11 @@ const WORDS: [(&str, &str); 33] = [
     ),
     (
         "intercept",
-        "A number that each task adds to its predictions, outside Theta. --intercept free costs nothing; shrunk:K draws it \
-      to what all tasks have in common, as K more rows of each task would; ridge:B draws it to zero; none leaves it \
-      out; auto, the default, is free or shrunk:K, whichever predicts held-out rows better. With the logistic loss, the intercept of a task of one class is always drawn to what all \
-      tasks have in common: otherwise probabilities would be 0 or 1.",
+        "A number that each task adds to its predictions, outside Theta. --intercept free costs nothing; shrunk:K \
+      draws it to what all tasks have in common, as K more rows of each task would; ridge:B draws it to zero; none \
+      leaves it out; auto, the default, is free or shrunk:K, whichever predicts held-out rows better. With logistic \
+      loss, the intercept of a task of one class is always drawn to what all tasks have in common: otherwise \
+      probabilities would be 0 or 1.",
     ),
     (
         "auto",

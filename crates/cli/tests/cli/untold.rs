@@ -86,3 +86,20 @@ fn c_may_be_written_as_in_the_formula() {
         assert_eq!(fit(spelling), scores, "{spelling}");
     }
 }
+
+/// Such as the date of a visit that follows a yes: filled in only where the answer is known.
+#[test]
+fn scores_that_are_too_good_are_said() {
+    let place = Place::new();
+    let rows = |cell: fn(usize) -> String| {
+        let row =
+            |i: usize| format!("s{},{},{},{}\n", i % 3, i * 7 % 11, ["no", "yes"][i * 5 % 7 % 2], cell(i));
+        "shop,x,y,visit\n".to_string() + &(0..90).map(row).collect::<String>()
+    };
+    place.write("leak.csv", rows(|i| if i * 5 % 7 % 2 == 1 { "2024-05-01".into() } else { String::new() }));
+    let said = place.ok("fit leak.csv --task shop --target y --threads 1 -o m.st");
+    assert!(said.contains("are predicted nearly without error"), "{said}");
+    place.write("fair.csv", rows(|i| format!("2024-05-{:02}", 1 + i * 3 % 28)));
+    let said = place.ok("fit fair.csv --task shop --target y --threads 1 -o m.st --force");
+    assert!(!said.contains("are predicted nearly without error"), "{said}");
+}

@@ -76,6 +76,9 @@ const MIN_ROWS: usize = 6;
 /// Relative duality gap of the fits: only the choice matters.
 const TOLERANCE: f64 = 1e-2;
 
+/// Scores from here on are too good to be taken for granted.
+const TOO_GOOD: f64 = 0.999;
+
 /// Of a time limit, the share that the choice may take.
 const TIME_SHARE: f64 = 0.5;
 
@@ -229,6 +232,21 @@ impl AutoC {
         let other = |found: &BaselineScore| format!("{} {}", found.baseline, number(found.score));
         let others: Vec<String> = self.baselines.iter().map(other).collect();
         Some(if others.is_empty() { own } else { format!("{own}; {}", others.join(", ")) })
+    }
+
+    /// What is to be said about held-out rows that are predicted nearly without error, which is rare where nothing in
+    /// the columns was written after the label.
+    pub(crate) fn too_good(&self) -> Option<String> {
+        let best_is_one =
+            |metric: &Metric| matches!(metric.measure, Measure::R2 | Measure::Auc | Measure::ClassAccuracy);
+        self.metric.filter(best_is_one).filter(|_| self.score >= TOO_GOOD).map(|metric| {
+            format!(
+                "{} are predicted nearly without error ({metric} {:.4}): a column may say what is known only after the \
+                 label; evaluate --importance shows which columns the model rests on",
+                self.held_out.rows(),
+                self.score
+            )
+        })
     }
 
     /// Simpler predictions that are better than the model, beyond noise, in words.
