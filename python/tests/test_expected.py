@@ -225,7 +225,7 @@ def test_errors_name_the_parameter(regression, tmp_path):
     d = regression
     for params, expected in [
         ({"solver": "fast"}, "solver = 'fast': it must be one of auto"),
-        ({"intercept": "some"}, "intercept = 'some': it must be one of free, none, shrunk:K, ridge:B"),
+        ({"intercept": "some"}, "intercept = 'some': it must be one of auto, free, none, shrunk:K, ridge:B"),
         ({"intercept": "ridge:x"}, "intercept = 'ridge:x': it must be ridge: and a positive number"),
     ]:
         with pytest.raises(ValueError, match=expected):
