@@ -313,7 +313,11 @@ impl Observations {
     /// Gives both classes of a task the same total weight, keeping the task's total: `n_t / (2 n_t,class)`,
     /// as scikit-learn's `class_weight="balanced"`. Positive labels are one class, the others the other; a
     /// task with one class keeps its weights.
+    ///
+    /// # Errors
+    /// [`Error::Incompatible`] for labels that are numbers: more than one that is positive, or that is not.
     pub fn class_balanced(self) -> Result<Self> {
+        self.check_two_values()?;
         let weight = self.class_weights();
         self.with_weights(&weight)
     }
@@ -322,6 +326,21 @@ impl Observations {
     pub(crate) fn without_class_balance(self) -> Result<Self> {
         let weight: Vec<f64> = self.class_weights().iter().map(|weight| 1.0 / weight).collect();
         self.with_weights(&weight)
+    }
+
+    /// `Err` if the sign of a label does not say which label it is.
+    fn check_two_values(&self) -> Result<()> {
+        let mut values: [Option<f64>; 2] = [None; 2];
+        for &label in &self.label {
+            let first = values[usize::from(label > 0.0)].get_or_insert(label);
+            if *first != label {
+                return Err(Error::Incompatible(format!(
+                    "balanced class weights are for labels of two values and a loss for classification, and the labels \
+                     are numbers, such as {first} and {label}"
+                )));
+            }
+        }
+        Ok(())
     }
 
     fn class_weights(&self) -> Vec<f64> {

@@ -5,6 +5,7 @@
 
 mod alike;
 mod atoms;
+mod attacks;
 mod common;
 mod durability;
 mod errors;
