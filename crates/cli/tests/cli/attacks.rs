@@ -35,3 +35,24 @@ fn labels_that_are_numbers_have_no_classes_to_balance() {
     place.ok(&format!("fit {two} --class-weight balanced -o m.st"));
     place.ok(&format!("fit {two} --class-weight balanced --loss squared -o n.st"));
 }
+
+#[test]
+fn few_rows_of_many_columns_are_streamed_as_they_are_fitted_in_memory() {
+    let place = Place::new();
+    let d = 1500;
+    let names: Vec<String> = (0..d).map(|j| format!("f{j}")).collect();
+    let row = |i: usize| {
+        let x: Vec<String> = (0..d).map(|j| ((i * 31 + j * 17 + i * j) % 23).to_string()).collect();
+        format!("t{},{},{}\n", i % 2, x.join(","), (i * 5 % 7) as f64 / 2.0)
+    };
+    let rows: String = (0..8).map(row).collect();
+    place.write("wide.csv", format!("task,{},y\n{rows}", names.join(",")));
+    let words = "fit wide.csv --task task --target y --c 0.01 --threads 1";
+    let whole = place.json(&format!("{words} -o whole.st"));
+    let streamed = place.json(&format!("{words} --stream -o streamed.st"));
+    let objective = |said: &serde_json::Value| said["primal"].as_f64().unwrap();
+    let (a, b) = (objective(&whole), objective(&streamed));
+    assert!((a - b).abs() <= 2e-3 * a.abs(), "{a} {b}");
+    assert_eq!(streamed["status"], "certified");
+    place.ok("certify streamed.st wide.csv");
+}

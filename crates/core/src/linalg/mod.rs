@@ -4,6 +4,7 @@ pub(crate) mod aligned;
 pub(crate) mod band;
 mod block_cholesky;
 mod decompose;
+mod low_rank;
 pub(crate) mod psd;
 mod simd;
 pub(crate) mod single;
@@ -14,6 +15,7 @@ pub(crate) use decompose::{
     cholesky, cholesky_solve, eigen, eigenvalues, orthonormal, scaled_columns, semidefinite_cholesky,
     whitening,
 };
+pub(crate) use low_rank::eigen_of_rank;
 pub(crate) use simd::{add_rows_simd, axpy, axpy_simd, axpy2_simd, dot, dot_simd, fma, sweep_simd};
 pub(crate) use sum::sum_pairs;
 

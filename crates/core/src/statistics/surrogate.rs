@@ -145,11 +145,15 @@ fn rows_of(own: &RowMoments, features: &[ColumnScale], labels: &[ColumnScale]) -
         xx.row_mut(i).iter_mut().zip(&x_spread).for_each(|(s, own)| *s /= x_spread[i] * own);
         xy.row_mut(i).iter_mut().zip(&y_spread).for_each(|(s, own)| *s /= x_spread[i] * own);
     }
-    let (values, vectors) = linalg::eigen(&xx)?;
+    // Few rows have few directions, however many features there are.
+    let (values, vectors) = linalg::eigen_of_rank(&xx, usize::try_from(own.rows).unwrap_or(usize::MAX))?;
     let noise = d as f64 * f64::EPSILON * values.last().copied().unwrap_or(0.0).max(0.0);
-    let kept: Vec<usize> = (0..d).filter(|&j| values[j] > noise).collect();
+    let kept: Vec<usize> = (0..values.len()).filter(|&j| values[j] > noise).collect();
     // Rows are B: the labels along each direction.
-    let along = linalg::times(view(&vectors).transpose(), view(&xy), 1);
+    let along = match values.len() {
+        0 => Matrix::zeros(0, k),
+        _ => linalg::times(view(&vectors).transpose(), view(&xy), 1),
+    };
     let mut rest: Vec<f64> =
         own.yy.iter().zip(&y_spread).map(|(square, spread)| square / spread / spread).collect();
     let mut directions = Matrix::zeros(kept.len() + 1, d + k);

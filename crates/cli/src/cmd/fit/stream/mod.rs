@@ -26,10 +26,7 @@ use std::sync::Mutex;
 
 /// Fits a spec to files.
 pub(super) fn fit(data: &DataFiles, spec: &FitSpec, report: Report) -> Result<Trained> {
-    let read = StreamedData::read(data, spec, report)?;
-    // From here on Ctrl-C ends with the model reached.
-    interrupt::end_well();
-    read.fit(data, spec, report)
+    StreamedData::read(data, spec, report)?.fit(data, spec, report)
 }
 
 /// What one pass over the rows of files finds out.
@@ -113,6 +110,8 @@ fn of_rows(
             "the rows are read again as often as Newton's method asks about them, some ten times or more: {each} each"
         ));
     }
+    // From here on Ctrl-C ends with the model reached.
+    interrupt::end_well();
     let mut watch = Watch::new(spec, report.quiet, None);
     let trained = training.fit(spec, Start::Cold, &mut watch);
     watch.finish();
