@@ -18,7 +18,11 @@ use std::time::{Duration, Instant};
 
 /// Entry of the metadata that makes a safetensors file a checkpoint.
 pub(crate) const KEY: &str = "kinfolk_checkpoint";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+/// Its checksum did not cover where the fit stands, only the duals.
+const VERSION_WITHOUT_STATE: u32 = 1;
+/// A fit of the first version has not taken more passes than that: it would have taken years.
+const MOST_PASSES: usize = 1 << 40;
 
 /// What is stored under [`KEY`].
 #[derive(Debug, Serialize, Deserialize)]
@@ -30,6 +34,9 @@ struct Header {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     previous: Option<(usize, f64)>,
     alpha_crc32: u32,
+    /// Of everything above but the version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    state_crc32: Option<u32>,
     fingerprint: Fingerprint,
 }
 
@@ -87,12 +94,23 @@ fn to_bytes(snapshot: &Snapshot, fingerprint: &Fingerprint) -> Result<Vec<u8>> {
         passes: snapshot.passes,
         previous: snapshot.previous,
         alpha_crc32: crc32fast::hash(&bytes),
+        state_crc32: Some(state_crc32(snapshot)),
         fingerprint: fingerprint.clone(),
     };
     let header = serde_json::to_string(&header).map_err(Failure::output)?;
     let alpha = TensorView::new(Dtype::F64, vec![snapshot.alpha.len()], &bytes).map_err(Failure::output)?;
     let metadata = HashMap::from([(KEY.to_string(), header)]);
     safetensors::serialize([("alpha", alpha)], Some(metadata)).map_err(Failure::output)
+}
+
+/// A checksum of where a fit stands, without its duals.
+fn state_crc32(snapshot: &Snapshot) -> u32 {
+    let Snapshot { solver, seed, passes, previous, .. } = snapshot;
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(solver.as_bytes());
+    let (before, gap) = previous.map_or((u64::MAX, 0.0), |(before, gap)| (before as u64, gap));
+    [*seed, *passes as u64, before, gap.to_bits()].iter().for_each(|own| hasher.update(&own.to_le_bytes()));
+    hasher.finalize()
 }
 
 /// The checkpoint of this very fit; `None` if there is no file.
@@ -119,7 +137,7 @@ fn from_bytes(bytes: &[u8]) -> std::result::Result<(Header, Snapshot), String> {
     let text = metadata.metadata().as_ref().and_then(|entries| entries.get(KEY));
     let header: Header = serde_json::from_str(text.ok_or("it has no entry for kinfolk")?)
         .map_err(|error| format!("its entry for kinfolk: {error}"))?;
-    if header.version != VERSION {
+    if ![VERSION, VERSION_WITHOUT_STATE].contains(&header.version) {
         return Err(format!("it has version {}, this program knows {VERSION}", header.version));
     }
     let tensors = SafeTensors::deserialize(bytes).map_err(|error| error.to_string())?;
@@ -134,6 +152,13 @@ fn from_bytes(bytes: &[u8]) -> std::result::Result<(Header, Snapshot), String> {
     }
     let Header { ref solver, seed, passes, previous, .. } = header;
     let snapshot = Snapshot { solver: solver.clone(), seed, passes, previous, alpha };
+    let is_sound = match header.version {
+        VERSION_WITHOUT_STATE => passes <= MOST_PASSES,
+        _ => header.state_crc32 == Some(state_crc32(&snapshot)),
+    };
+    if !is_sound {
+        return Err("its count of passes, or what stands beside it, is damaged".into());
+    }
     Ok((header, snapshot))
 }
 
@@ -170,9 +195,28 @@ mod tests {
             damaged[i] ^= 1;
             if let Ok((_, back)) = from_bytes(&damaged) {
                 assert_eq!(back.alpha, snapshot.alpha, "byte {i}");
+                assert_eq!((back.passes, back.seed), (snapshot.passes, snapshot.seed), "byte {i}");
+                assert_eq!((back.previous, &back.solver), (snapshot.previous, &snapshot.solver), "byte {i}");
             }
             assert!(from_bytes(&bytes[..i]).is_err(), "cut at {i}");
         }
+    }
+
+    #[test]
+    fn checkpoints_of_the_first_version_are_read_unless_no_fit_can_be_there() {
+        let (snapshot, fingerprint) = example();
+        let bytes = to_bytes(&snapshot, &fingerprint).unwrap();
+        let (mut header, _) = from_bytes(&bytes).unwrap();
+        (header.version, header.state_crc32) = (VERSION_WITHOUT_STATE, None);
+        let alpha: Vec<u8> = snapshot.alpha.iter().flat_map(|a| a.to_le_bytes()).collect();
+        let old = |header: &Header| {
+            let alpha = TensorView::new(Dtype::F64, vec![snapshot.alpha.len()], &alpha).unwrap();
+            let metadata = HashMap::from([(KEY.to_string(), serde_json::to_string(header).unwrap())]);
+            safetensors::serialize([("alpha", alpha)], Some(metadata)).unwrap()
+        };
+        assert_eq!(from_bytes(&old(&header)).unwrap().1.passes, 12);
+        header.passes = usize::MAX;
+        assert!(from_bytes(&old(&header)).unwrap_err().contains("passes"));
     }
 
     #[test]

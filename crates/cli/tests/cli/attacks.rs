@@ -56,3 +56,22 @@ fn few_rows_of_many_columns_are_streamed_as_they_are_fitted_in_memory() {
     assert_eq!(streamed["status"], "certified");
     place.ok("certify streamed.st wide.csv");
 }
+
+#[test]
+fn damage_of_a_checkpoint_beside_its_duals_is_found() {
+    let place = Place::new();
+    place.ok("data generate data.npz --tasks 6 --rows 40 --features 9 --binary --quiet");
+    let fit = "fit data.npz --solver sdca --tol 1e-9 --threads 1 --c 1 --checkpoint c.st";
+    place.ok(&format!("{fit} --max-passes 5 -o m.st"));
+    let bytes = place.read("c.st");
+    let key = b"\\\"passes\\\":";
+    let at = bytes.windows(key.len()).position(|own| own == key).unwrap() + key.len();
+    let mut damaged = bytes.clone();
+    damaged[at] ^= 1;
+    place.write("c.st", &damaged);
+    let said = place.run(&format!("{fit} --resume -o n.st"));
+    assert_eq!(said.code, 3, "{}", said.stderr);
+    assert!(said.stderr.contains("it is not a valid checkpoint: its count of passes"), "{}", said.stderr);
+    place.write("c.st", &bytes);
+    place.ok(&format!("{fit} --resume -o n.st"));
+}
