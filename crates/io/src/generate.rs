@@ -1,6 +1,6 @@
 //! Generated tasks: how they are related is known, so that one can see whether a method finds it.
 
-use crate::{Categorical, Labels, Result, Table, Targets, assemble};
+use crate::{Categorical, Labels, Result, Table, Targets, assemble, text};
 use kinfolk::inputs::Dense;
 use kinfolk::{Matrix, TaskNames};
 use rand::{RngExt, SeedableRng};
@@ -93,6 +93,12 @@ impl Generator {
                 let x = random.vector(self.features);
                 let signal: f64 = truth.weights.row(t).iter().zip(&x).map(|(w, x)| w * x).sum();
                 let label = signal + self.noise * random.next();
+                if !label.is_finite() {
+                    let noise = text::of_number(self.noise);
+                    return Err(wrong!(
+                        "generator: noise = {noise} is too large: labels would not be finite"
+                    ));
+                }
                 labels.push(if self.binary { 1f64.copysign(label) } else { label });
                 inputs.extend(x);
             }
@@ -284,6 +290,7 @@ mod tests {
         assert!(refused(Generator { tasks: 2, ..some.clone() }).contains("too few"));
         assert!(refused(Generator { rows: 0, ..some.clone() }).contains("at least 1"));
         assert!(refused(Generator { own: f64::NAN, ..some.clone() }).contains("own = NaN"));
+        assert!(refused(Generator { noise: 1e308, ..some.clone() }).contains("noise = 1e308 is too large"));
         assert!(refused(Generator { rows: usize::MAX, ..some }).contains("too many"));
     }
 }

@@ -75,3 +75,16 @@ fn damage_of_a_checkpoint_beside_its_duals_is_found() {
     place.write("c.st", &bytes);
     place.ok(&format!("{fit} --resume -o n.st"));
 }
+
+#[test]
+fn noise_that_leaves_no_finite_label_is_refused() {
+    let place = Place::new();
+    let said = place.run("data generate kin.csv --noise 1e308");
+    assert_eq!((said.code, place.files().len()), (2, 0), "{}", said.stderr);
+    assert!(
+        said.stderr.contains("noise = 1e308 is too large: labels would not be finite"),
+        "{}",
+        said.stderr
+    );
+    place.ok("data generate kin.csv --noise 1e3");
+}
