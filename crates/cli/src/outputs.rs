@@ -148,6 +148,22 @@ impl Written {
     }
 }
 
+/// `Err` if the name of a file promises another format than the only one that is written. Names without an ending
+/// promise nothing.
+pub(crate) fn check_ending(path: &Path, option: &str, endings: &[&str]) -> Result<()> {
+    let Some(ending) = path.extension() else { return Ok(()) };
+    let is = |known: &&str| ending.eq_ignore_ascii_case(known);
+    if endings.iter().any(|known| is(&known)) {
+        return Ok(());
+    }
+    let known = endings[0];
+    let better = path.with_extension(known);
+    let better = crate::failure::argument(&better.to_string_lossy());
+    let format = known.to_uppercase();
+    Err(Failure::usage(format!("{option} writes {format}, whatever the ending: name it {better}"))
+        .about(path))
+}
+
 /// `Err` if nothing can be written there.
 fn check_place(path: &Path) -> Result<()> {
     let refuse = |why: &str| Err(Failure::output(format!("{}: {why}", path.display())));

@@ -88,3 +88,21 @@ fn noise_that_leaves_no_finite_label_is_refused() {
     );
     place.ok("data generate kin.csv --noise 1e3");
 }
+
+#[test]
+fn pages_and_pictures_have_the_endings_of_their_formats() {
+    let place = place_with_shops();
+    place.ok(&format!("fit {FIT} -o m.st"));
+    for (words, hint) in [
+        ("report m.st -o b.pdf", "b.pdf: report writes HTML, whatever the ending: name it b.html"),
+        ("theta m.st --svg t.png", "t.png: --svg writes SVG, whatever the ending: name it t.svg"),
+    ] {
+        let said = place.run(words);
+        assert_eq!(said.code, 2, "{words}");
+        assert!(said.stderr.contains(hint), "{}", said.stderr);
+    }
+    assert_eq!(place.files(), ["a.csv", "m.st"]);
+    ["report m.st -o b.htm", "report m.st -o page", "theta m.st --svg t.SVG"]
+        .iter()
+        .for_each(|words| drop(place.ok(words)));
+}

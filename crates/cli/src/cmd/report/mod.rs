@@ -4,7 +4,7 @@ mod data_check;
 
 use crate::args::{ColumnArgs, Global, NewRowArgs};
 use crate::failure::{Failure, Result};
-use crate::outputs::{CommandFiles, OutputKind};
+use crate::outputs::{CommandFiles, OutputKind, check_ending};
 use crate::report::Report;
 use crate::{files, text, trace};
 use clap::Args;
@@ -88,6 +88,7 @@ pub(crate) fn run(args: ReportArgs, global: &Global, report: Report) -> Result<E
         .reads(args.new_rows.files())
         .writes([&args.out], OutputKind::Report)
         .check(global)?;
+    check_ending(&args.out, "report", &["html", "htm"])?;
     let files = ReportFiles {
         model: &args.model,
         data: &args.data,

@@ -5,7 +5,7 @@ mod shared;
 
 use crate::args::Global;
 use crate::failure::{Failure, Result};
-use crate::outputs::{CommandFiles, OutputKind};
+use crate::outputs::{CommandFiles, OutputKind, check_ending};
 use crate::report::{Report, json_number};
 use crate::text::{Grid, number, plural};
 use crate::{files, graphml};
@@ -162,6 +162,7 @@ pub(crate) fn run(args: ThetaArgs, global: &Global, report: Report) -> Result<Ex
         .writes(&args.out, OutputKind::General)
         .writes(&args.svg, OutputKind::General)
         .check(global)?;
+    args.svg.iter().try_for_each(|path| check_ending(path, "--svg", &["svg"]))?;
     let model = crate::files::load_any_model(&args.model)?;
     let order =
         args.order.unwrap_or(if format == ThetaFormat::Npy { TaskOrder::Given } else { TaskOrder::Cluster });
