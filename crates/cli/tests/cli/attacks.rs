@@ -106,3 +106,31 @@ fn pages_and_pictures_have_the_endings_of_their_formats() {
         .iter()
         .for_each(|words| drop(place.ok(words)));
 }
+
+#[test]
+fn words_of_new_rows_are_those_of_training_in_another_letter_case() {
+    let place = Place::new();
+    let more = |i: usize| format!(",{},{}", ["ja", "nein"][i / 3 % 2], ["Elm", "fir", "oak"][i / 5 % 3]);
+    place.write("a.csv", "shop,x,y,smoker,tree\n".to_string() + &shops(more));
+    place.ok(&format!("fit {FIT} -o m.st"));
+    let predict = |rows: &str| {
+        place.write("new.csv", format!("shop,x,smoker,tree\n{rows}"));
+        let said = place.run("predict m.st new.csv");
+        assert_eq!(said.code, 0, "{}", said.stderr);
+        (said.stdout, said.stderr)
+    };
+    let (known, quiet) = predict("s1,3,ja,Elm\ns1,3,nein,fir\n");
+    assert!(!quiet.contains("letter case"), "{quiet}");
+    let (meant, said) = predict("s1,3,Ja,ELM\ns1,3,NEIN,fir\n");
+    assert_eq!(known, meant);
+    let note = "column \"smoker\": 2 rows have a value that differs from one of training in letter case or spaces \
+                only, and counts as that one, such as \"Ja\"";
+    assert!(said.contains(note), "{said}");
+    assert!(said.contains("such as \"ELM\"") && !said.contains("was not there in training"), "{said}");
+    assert!(predict("s1,3,vielleicht,fir\n").1.contains("was not there in training, such as \"vielleicht\""));
+    // Two words of training that are one but for their letter case are two, and a third is neither.
+    let more = |i: usize| format!(",{}", ["ja", "Ja", "nein"][i / 3 % 3]);
+    place.write("a.csv", "shop,x,y,smoker\n".to_string() + &shops(more));
+    place.ok(&format!("fit {FIT} -o m.st"));
+    assert!(predict("s1,3,JA,Elm\n").1.contains("was not there in training, such as \"JA\""));
+}

@@ -1,6 +1,6 @@
 //! A feature column at work: from a cell to a number, and from that to features.
 
-use super::cells::{CellRules, Reading, TableCell, canonical};
+use super::cells::{CellRules, Reading, TableCell, canonical, folded};
 use super::messages;
 use crate::{Feature, Missing, Result};
 use std::collections::HashMap;
@@ -14,6 +14,9 @@ pub(crate) struct FeatureColumn {
     pub(crate) width: usize,
     /// Which of the features a value has.
     codes: HashMap<String, u32>,
+    /// The codes of all values by what they are without letter case; `None` where several are the same then, and all
+    /// of them where not every value of training is known.
+    folded: HashMap<String, Option<f64>>,
     /// The features of all rows, if the column is absent.
     constant: Option<Vec<f64>>,
     /// The features of rows that lack a value, if there was none in training, and they are to be filled in.
@@ -29,6 +32,8 @@ pub(crate) enum Code {
     Missing,
     /// A value that was not there in training, and for which there is no feature.
     Unseen,
+    /// A value that was not there in training, but in another letter case; what it became there.
+    Respelled(f64),
     /// A value without a feature of its own, which counts as one of the rest; which feature that is.
     Rest(f64),
 }
@@ -43,6 +48,18 @@ const UNKNOWN: f64 = -2.0;
 
 /// Stands for a missing value where there was none in training. No value is infinite.
 const GAP: f64 = f64::INFINITY;
+
+/// The codes of the values of a column by their words without letter case. Empty for columns that count some values as
+/// the rest: a word of training may be among these.
+fn spellings(feature: &Feature, codes: &HashMap<String, u32>) -> HashMap<String, Option<f64>> {
+    let Feature::OneHot { other: false, no, .. } = feature else { return HashMap::new() };
+    let values = codes.iter().map(|(word, code)| (word, f64::from(*code)));
+    let mut all: HashMap<String, Option<f64>> = HashMap::new();
+    for (word, code) in values.chain(no.iter().map(|no| (no, NOTHING))) {
+        all.entry(folded(word)).and_modify(|own| *own = None).or_insert(Some(code));
+    }
+    all
+}
 
 impl FeatureColumn {
     pub(crate) fn new(column: usize, feature: Feature) -> Self {
@@ -63,7 +80,8 @@ impl FeatureColumn {
                 1 + parts + usize::from(feature.has_indicator())
             }
         };
-        FeatureColumn { column, feature, width, codes, constant: None, gap: None }
+        let folded = spellings(&feature, &codes);
+        FeatureColumn { column, feature, width, codes, folded, constant: None, gap: None }
     }
 
     /// A column that is absent. All its values are missing: they are filled in by the recipe, or with the `means` of
@@ -151,7 +169,10 @@ impl FeatureColumn {
                     (Some(code), _) => Code::Value(f64::from(*code)),
                     (None, _) if no.as_deref() == Some(&*word) => Code::Value(NOTHING),
                     (None, true) => Code::Rest(values.len() as f64),
-                    (None, false) => Code::Unseen,
+                    (None, false) => match self.folded.get(&folded(&word)) {
+                        Some(Some(code)) => Code::Respelled(*code),
+                        _ => Code::Unseen,
+                    },
                 }),
                 // Beside other words, `none` is one of them.
                 None => Ok(match (rules.none(cell).map(|word| self.codes.get(word.as_ref())), fill) {

@@ -122,7 +122,7 @@ impl FoldCells {
             FoldColumn::Time(time) => match time.code(cell, rules, true) {
                 Ok(Code::Value(value)) => self.times.push(value),
                 _ if is_left_out => self.times.push(0.0),
-                Ok(Code::Missing | Code::Unseen | Code::Rest(_)) => {
+                Ok(Code::Missing | Code::Unseen | Code::Respelled(_) | Code::Rest(_)) => {
                     return Err(messages::no_time(&cell.text()?));
                 }
                 Err(error) => return Err(error),

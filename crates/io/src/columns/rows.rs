@@ -101,6 +101,8 @@ type PutCell<'a> = dyn FnMut(&mut RowBuffer, usize, usize, &dyn TableCell) -> Re
 pub(crate) struct RowRemarks {
     /// Values that were not there in training: feature column, an example, rows.
     pub(super) unseen: WordsOfColumns,
+    /// Values that were there in another letter case.
+    pub(super) respelled: WordsOfColumns,
     /// Values that count as one of the rest.
     pub(super) rest: WordsOfColumns,
     /// Missing values: feature column, rows.
@@ -124,7 +126,11 @@ impl RowRemarks {
     }
 
     pub(super) fn add(&mut self, more: RowRemarks) {
-        for (own, more) in [(&mut self.unseen, more.unseen), (&mut self.rest, more.rest)] {
+        for (own, more) in [
+            (&mut self.unseen, more.unseen),
+            (&mut self.respelled, more.respelled),
+            (&mut self.rest, more.rest),
+        ] {
             more.into_iter().for_each(|(k, (word, rows))| own.entry(k).or_insert((word, 0)).1 += rows);
         }
         for (own, more) in [
@@ -308,6 +314,10 @@ impl RowBuffer {
                     Code::Missing => {
                         self.incomplete.push((row, k));
                         feature.nothing()
+                    }
+                    Code::Respelled(value) => {
+                        note_word(&mut self.remarks.respelled, k, cell);
+                        value
                     }
                     Code::Unseen => {
                         note_word(&mut self.remarks.unseen, k, cell);

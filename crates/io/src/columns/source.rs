@@ -658,6 +658,14 @@ impl Source for ColumnSource {
         };
         let unseen = self.remarks.unseen.iter();
         let unseen = unseen.map(|(k, (word, rows))| words(*k, word, *rows, "was not there in training"));
+        let respelled = self.remarks.respelled.iter().map(|(k, (word, rows))| {
+            words(
+                *k,
+                word,
+                *rows,
+                "differs from one of training in letter case or spaces only, and counts as that one",
+            )
+        });
         let rest = self.remarks.rest.iter();
         let rest = rest.map(|(k, (word, rows))| {
             words(*k, word, *rows, "was rare in training or not there, and counts as one of the rest")
@@ -688,7 +696,7 @@ impl Source for ColumnSource {
         let task = self.renamed_task();
         let dropped = dropped_rows_in_words(self.remarks.dropped);
         let empty = empty_rows_in_words(self.cursor.empty_rows());
-        let rows = unseen.chain(rest).chain(self.other_zones()).chain(self.without_units());
+        let rows = unseen.chain(respelled).chain(rest).chain(self.other_zones()).chain(self.without_units());
         let rows = rows.chain(self.other_money());
         let rows = rows.chain(gone).chain(filled).chain(task).chain(dropped).chain(empty);
         let said = self.layout.said.iter().cloned();
