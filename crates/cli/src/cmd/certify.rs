@@ -58,6 +58,9 @@ struct CertifyOutput<'a> {
     /// The parts of the file that nothing checks.
     not_checked: &'a [&'static str],
     why: &'a str,
+    /// What may be wrong with the data, where these and the model do not agree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'static str>,
     model: &'a Path,
     data: &'a DataFiles,
 }
@@ -92,6 +95,7 @@ pub(crate) fn run(args: CertifyArgs, global: &Global, report: Report) -> failure
     };
     let stored = trained.model.summary();
     let mut verdict = Verdict::new(&stored, check, tol, trained.spec.tol);
+    let hint = verdict.hint(trained.model.about().from_statistics);
     verdict.mismatches.extend(trained.spec_mismatches());
     let not_checked = trained.outcome.unchecked();
     let output = CertifyOutput {
@@ -104,10 +108,11 @@ pub(crate) fn run(args: CertifyArgs, global: &Global, report: Report) -> failure
         mismatches: &verdict.mismatches,
         not_checked: &not_checked,
         why: &verdict.why(),
+        hint,
         model: &args.model,
         data: &data,
     };
-    report.answer(&output, text(&stored, &verdict, &not_checked))?;
+    report.answer(&output, text(&stored, &verdict, hint, &not_checked))?;
     Ok(if verdict.holds() { ExitCode::SUCCESS } else { ExitCode::from(NO) })
 }
 
@@ -165,6 +170,17 @@ impl Verdict {
         self.mismatches.is_empty() && self.within_tol
     }
 
+    /// What to look at first, where the data and the model do not agree.
+    fn hint(&self, from_statistics: bool) -> Option<&'static str> {
+        let rows = match from_statistics {
+            true => "the rows must be those of the fit",
+            false => {
+                "the rows must be those of the fit, in the same order, and so must files if there are several"
+            }
+        };
+        (!self.mismatches.is_empty()).then_some(rows)
+    }
+
     fn why(&self) -> String {
         let tol = self.tol;
         if !self.mismatches.is_empty() {
@@ -178,7 +194,7 @@ impl Verdict {
     }
 }
 
-fn text(stored: &CertificateSummary, verdict: &Verdict, not_checked: &[&str]) -> String {
+fn text(stored: &CertificateSummary, verdict: &Verdict, hint: Option<&str>, not_checked: &[&str]) -> String {
     let mut grid = Grid::new(&["", ">objective", ">no model below", ">gap", ">relative gap"]);
     let mut row = |name: &str, primal: f64, dual: f64, gap: f64, rel_gap: f64| {
         let (gap, rel_gap) = (format!("{gap:.6e}"), format!("{rel_gap:.3e}"));
@@ -194,6 +210,7 @@ fn text(stored: &CertificateSummary, verdict: &Verdict, not_checked: &[&str]) ->
     text += &stored.remark.as_ref().map_or(String::new(), |remark| format!("not checked: {remark}\n"));
     text += &format!("{}: {}\n", if verdict.holds() { "holds" } else { "does not hold" }, verdict.why());
     verdict.mismatches.iter().for_each(|mismatch| text += &format!("  {mismatch}\n"));
+    text += &hint.map_or(String::new(), |hint| format!("hint: {hint}\n"));
     if !not_checked.is_empty() {
         text += &format!("not checked: {}\n", not_checked.join(", "));
     }

@@ -134,3 +134,17 @@ fn words_of_new_rows_are_those_of_training_in_another_letter_case() {
     place.ok(&format!("fit {FIT} -o m.st"));
     assert!(predict("s1,3,JA,Elm\n").1.contains("was not there in training, such as \"JA\""));
 }
+
+#[test]
+fn rows_in_another_order_get_a_hint() {
+    let place = place_with_shops();
+    place.ok(&format!("fit {FIT} -o m.st"));
+    let text = String::from_utf8(place.read("a.csv")).unwrap();
+    let (header, rows) = text.split_once('\n').unwrap();
+    let turned: Vec<&str> = rows.lines().rev().collect();
+    place.write("turned.csv", format!("{header}\n{}\n", turned.join("\n")));
+    let said = place.run("certify m.st turned.csv");
+    let hint = "hint: the rows must be those of the fit, in the same order";
+    assert!(said.code == 1 && said.stdout.contains(hint), "{}", said.stdout);
+    assert!(!place.ok("certify m.st a.csv").contains("hint"));
+}
