@@ -148,3 +148,20 @@ fn rows_in_another_order_get_a_hint() {
     assert!(said.code == 1 && said.stdout.contains(hint), "{}", said.stdout);
     assert!(!place.ok("certify m.st a.csv").contains("hint"));
 }
+
+#[test]
+fn a_given_c_was_not_chosen_on_held_out_tasks() {
+    let place = Place::new();
+    let rows = (0..120).map(|i| format!("s{:02},{},{}\n", i % 12, i * 7 % 11, i * 5 % 13 + i % 12));
+    place.write("many.csv", "shop,x,y\n".to_string() + &rows.collect::<String>());
+    let fit = "fit many.csv --task shop --target y --c strength:1e9 --interval-new-tasks";
+    place.ok(&format!("{fit} -o m.st"));
+    let said = place.run("predict m.st many.csv --interval 0.5");
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    assert!(!said.stderr.contains("when C was chosen"), "{}", said.stderr);
+    assert!(
+        said.stderr.contains("tasks without training rows alone (fit --interval-folds K"),
+        "{}",
+        said.stderr
+    );
+}

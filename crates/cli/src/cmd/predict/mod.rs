@@ -15,7 +15,7 @@ use clap::Args;
 use columns::OutputColumns;
 pub(crate) use columns::half_widths;
 use kinfolk_io::{ColumnRoles, Decimal, Table};
-use kinfolk_train::{FarOffRows, Trained};
+use kinfolk_train::{FarOffRows, Trained, Weight};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -319,6 +319,10 @@ impl PredictJob<'_> {
                     Some(_) => {
                         "nothing is known about errors for tasks without training rows (fit --interval-new-tasks \
                          measures them)"
+                    }
+                    None if trained.spec.c != Weight::Auto => {
+                        "errors were measured for tasks without training rows alone (fit --interval-folds K measures \
+                         those of the others)"
                     }
                     None => {
                         "whole tasks were held out when C was chosen, so errors are known for tasks without training \
