@@ -74,7 +74,7 @@ struct ShowArgs {
     #[arg(long)]
     spec: bool,
     /// Also the coefficients of a linear model, features by tasks.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "spec")]
     coef: bool,
 }
 

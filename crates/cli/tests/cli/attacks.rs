@@ -165,3 +165,29 @@ fn a_given_c_was_not_chosen_on_held_out_tasks() {
         said.stderr
     );
 }
+
+#[test]
+fn options_without_an_effect_are_errors() {
+    let place = place_with_shops();
+    place.ok(&format!("fit {FIT} -o m.st"));
+    for (words, why) in [
+        ("model show m.st --coef --spec", "cannot be used with"),
+        ("theta m.st --threshold 0.5", "--threshold is for the edges of a graph"),
+        ("theta m.st -o t.csv --threshold 0.5", "--threshold is for the edges of a graph"),
+        ("evaluate m.st a.csv --weighted", "--weighted: these rows have no weights"),
+        ("data generate k.csv --outliers 3", "--outliers is for --kind outliers"),
+        ("data generate k.csv --kind digits --outliers 3", "--outliers is for --kind outliers"),
+    ] {
+        let said = place.run(words);
+        assert_eq!(said.code, 2, "{words}: {}", said.stderr);
+        assert!(said.stderr.contains(why), "{words}: {}", said.stderr);
+    }
+    place.ok("theta m.st --format graphml --threshold 0.5");
+    place.ok("data generate k.csv --kind outliers --outliers 3");
+    // Columns that are no features cannot be one-hot.
+    place.write("two.csv", "shop,x,z,y\n".to_string() + &shops(|i| format!(",{i}")));
+    let said = place.run("fit two.csv --task shop --target y --c 1 --features x --one-hot z -o n.st");
+    assert_eq!(said.code, 3, "{}", said.stderr);
+    assert!(said.stderr.contains("it is not among the columns to learn from; see --features and --one-hot"));
+    place.ok("fit two.csv --task shop --target y --c 1 --features x,z --one-hot z -o n.st");
+}

@@ -34,9 +34,9 @@ pub(super) struct GenerateArgs {
     /// Number of groups of related tasks.
     #[arg(long, value_name = "N", default_value_t = 3)]
     groups: usize,
-    /// For outliers: tasks that are unrelated to all others.
-    #[arg(long, value_name = "N", default_value_t = 2)]
-    outliers: usize,
+    /// With --kind outliers: tasks that are unrelated to all others [default: 2].
+    #[arg(long, value_name = "N")]
+    outliers: Option<usize>,
     /// Rows of each task.
     #[arg(long, value_name = "N", default_value_t = 20)]
     rows: usize,
@@ -53,6 +53,9 @@ pub(super) struct GenerateArgs {
     #[arg(long)]
     binary: bool,
 }
+
+/// Outliers, unless it is said how many.
+const USUAL_OUTLIERS: usize = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum GeneratedKind {
@@ -78,6 +81,9 @@ struct GenerateOutput<'a> {
 }
 
 pub(super) fn run(args: GenerateArgs, global: &Global, report: Report) -> Result<ExitCode> {
+    if args.outliers.is_some() && args.kind != GeneratedKind::Outliers {
+        return Err(Failure::usage("--outliers is for --kind outliers: other kinds have none"));
+    }
     CommandFiles::default().writes([&args.out], OutputKind::General).check(global)?;
     kinfolk_io::format_of(&args.out).map_err(Failure::usage)?;
     let (table, groups) = match args.kind {
@@ -102,7 +108,7 @@ impl GenerateArgs {
         Generator {
             kinship: match self.kind {
                 GeneratedKind::Hierarchical => Kinship::Hierarchical,
-                GeneratedKind::Outliers => Kinship::Outliers(self.outliers),
+                GeneratedKind::Outliers => Kinship::Outliers(self.outliers.unwrap_or(USUAL_OUTLIERS)),
                 GeneratedKind::Clustered | GeneratedKind::Digits => Kinship::Clustered,
             },
             tasks: self.tasks,

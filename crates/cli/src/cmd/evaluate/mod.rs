@@ -142,6 +142,10 @@ impl EvaluateArgs {
         let mut source = trained.open(data.paths(), &self.new_rows.roles(&self.columns)?)?;
         let mut rows = 0;
         chunks::for_each(&mut *source, |table| {
+            if self.weighted && table.weight.is_none() {
+                let why = "--weighted: these rows have no weights; --weight COL names their column";
+                return Err(Failure::usage(why).about(data.first()));
+            }
             let Some(table) =
                 training::part_of_chunk(table, self.split).map_err(|f| f.about(data.first()))?
             else {

@@ -49,9 +49,9 @@ pub(crate) struct ThetaArgs {
     /// Order of the tasks [default: cluster; for npy, which holds no names, given].
     #[arg(long)]
     order: Option<TaskOrder>,
-    /// Leave out edges of the graph with a correlation below this size.
-    #[arg(long, value_name = "R", default_value_t = 0.0)]
-    threshold: f64,
+    /// Leave out edges of the graph with a correlation below this size [default: 0].
+    #[arg(long, value_name = "R")]
+    threshold: Option<f64>,
     /// Also draw a picture, with a tree of the tasks.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
@@ -157,6 +157,11 @@ struct ThetaAnswer<'a> {
 
 pub(crate) fn run(args: ThetaArgs, global: &Global, report: Report) -> Result<ExitCode> {
     let format = args.format()?;
+    if args.threshold.is_some() && format != ThetaFormat::Graphml {
+        return Err(Failure::usage(
+            "--threshold is for the edges of a graph: write one with -o FILE.graphml or --format graphml",
+        ));
+    }
     CommandFiles::default()
         .reads([&args.model])
         .writes(&args.out, OutputKind::General)
@@ -176,10 +181,13 @@ pub(crate) fn run(args: ThetaArgs, global: &Global, report: Report) -> Result<Ex
         ThetaFormat::Table => args.text(&ordered, &shared).into_bytes(),
         ThetaFormat::Csv => csv(&ordered.names, ordered.values(args.correlation))?,
         ThetaFormat::Npy => kinfolk_io::npy_bytes(ordered.values(args.correlation)),
-        ThetaFormat::Graphml => {
-            graphml::graphml(&ordered.names, &ordered.theta, &ordered.correlation, args.threshold)
-                .into_bytes()
-        }
+        ThetaFormat::Graphml => graphml::graphml(
+            &ordered.names,
+            &ordered.theta,
+            &ordered.correlation,
+            args.threshold.unwrap_or(0.0),
+        )
+        .into_bytes(),
     };
     let title = format!("{kind} of {}", plural(ordered.names.len(), "task"));
     let picture = ordered.picture(&title, args.correlation);
