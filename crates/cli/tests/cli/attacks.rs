@@ -191,3 +191,17 @@ fn options_without_an_effect_are_errors() {
     assert!(said.stderr.contains("it is not among the columns to learn from; see --features and --one-hot"));
     place.ok("fit two.csv --task shop --target y --c 1 --features x,z --one-hot z -o n.st");
 }
+
+#[test]
+fn reports_name_one_c_and_short_strengths() {
+    let place = place_with_shops();
+    let select = "select a.csv --task shop --target y --method kin:k=1 --grid strength=0.31622776601683794,1";
+    place.ok(&format!("{select} --folds 3 --threads 1 --results r.json -o m.st"));
+    place.ok("report m.st --select r.json -o r.html");
+    let page = String::from_utf8(place.read("r.html")).unwrap();
+    assert!(page.contains("Best at strength ") && !page.contains("Best at C"));
+    place.ok("fit a.csv --task shop --target y --c strength:3.162277660168379 -o n.st --threads 1");
+    place.ok("report n.st -o n.html");
+    let page = String::from_utf8(place.read("n.html")).unwrap();
+    assert!(page.contains("(strength 3.162)"));
+}

@@ -30,12 +30,15 @@ pub(super) fn section(inputs: &ReportInputs<'_>) -> PathSection {
         };
     };
     let chosen = &chosen.row;
-    let strength = chosen.weight.strength().map(|strength| format!(" (strength {})", number(strength, 3)));
-    let strength = strength.unwrap_or_default();
+    // A strength is another C on the rows of the folds than on all rows.
+    let best = match chosen.weight.strength() {
+        Some(strength) => format!("strength {}", number(strength, 4)),
+        None => format!("C = {}", number(chosen.c, 4)),
+    };
     let metric = metric_name(selection.metric);
     let value = score(chosen.score);
     PathSection {
-        heading: format!("Best at C = {}{strength}: {metric} {value}", number(chosen.c, 3)),
+        heading: format!("Best at {best}: {metric} {value}"),
         sentence: Some(format!(
             "{} settings on the same {} folds; bars are standard deviations over folds. The dashed line marks what was \
              chosen for {}.",

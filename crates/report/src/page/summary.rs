@@ -5,7 +5,7 @@ use super::inputs::ReportInputs;
 use super::metric_name;
 use crate::text::{count, number, plural};
 use kinfolk::{LossKind, Losses, RegularizerKind, TargetScale};
-use kinfolk_train::{FitSpec, MethodSpec, all_losses, shares_in_words};
+use kinfolk_train::{FitSpec, MethodSpec, Weight, all_losses, shares_in_words};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -42,7 +42,7 @@ pub(super) fn lines(inputs: &ReportInputs<'_>) -> Vec<SummaryLine> {
     }
     let rule = match (inputs.auto_c, spec) {
         (Some(auto_c), _) => format!(" (auto: {})", auto_c.in_words()),
-        (None, spec) => spec.map_or(String::new(), |spec| format!(" ({})", spec.c)),
+        (None, spec) => spec.map_or(String::new(), |spec| format!(" ({})", weight(spec.c))),
     };
     let (c, lambda) = (number(about.problem.c, 4), number(about.problem.lambda, 4));
     add("Weights", format!("C = {c}{rule}, lambda = {lambda}"));
@@ -73,6 +73,10 @@ pub(super) fn lines(inputs: &ReportInputs<'_>) -> Vec<SummaryLine> {
     let (name, value) = inputs.made_by.model_line();
     add(name, value);
     lines
+}
+
+fn weight(c: Weight) -> String {
+    c.strength().map_or_else(|| c.to_string(), |strength| format!("strength {}", number(strength, 4)))
 }
 
 fn loss(loss: &Losses, spec: Option<&FitSpec>) -> String {
