@@ -205,3 +205,22 @@ fn reports_name_one_c_and_short_strengths() {
     let page = String::from_utf8(place.read("n.html")).unwrap();
     assert!(page.contains("(strength 3.162)"));
 }
+
+#[test]
+fn columns_that_may_be_other_outcomes_are_named_before_a_fit() {
+    let place = Place::new();
+    let row = |i: usize| {
+        format!("s{},{},{},{},{}\n", i % 4, i * 7 % 11, i * 3 % 5, i * 5 % 13, 2 * (i * 5 % 13) + 1)
+    };
+    let rows: String = (0..60).map(row).collect();
+    place.write("a.csv", format!("shop,x,cost_drugs,cost_total,leak\n{rows}"));
+    let columns = "a.csv --task shop --target cost_total";
+    for said in [place.ok(&format!("data info {columns}")), place.ok(&format!("fit {columns} --c 1 -o m.st"))]
+    {
+        assert!(said.contains("nearly the label by itself: \"leak\" (correlation 1.000)"), "{said}");
+        assert!(
+            said.contains("called like the target \"cost_total\"") && said.contains("cost_drugs"),
+            "{said}"
+        );
+    }
+}
