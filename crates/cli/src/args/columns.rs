@@ -244,6 +244,23 @@ impl ColumnArgs {
         }
     }
 
+    /// `Err` if a column should become features that is not among those to learn from. Patterns may mean any column.
+    pub(super) fn check(columns: &ColumnRoles) -> Result<()> {
+        let Some(features) = &columns.features else { return Ok(()) };
+        let is_pattern = |name: &String| name.contains(['*', '?']);
+        if features.iter().any(is_pattern) {
+            return Ok(());
+        }
+        let is_feature = |name: &String| features.iter().any(|own| own.to_lowercase() == name.to_lowercase());
+        match columns.one_hot.iter().find(|name| !is_pattern(name) && !is_feature(name)) {
+            Some(name) => Err(Failure::usage(format!(
+                "--one-hot {name}: the column is not among those to learn from; name it with --features, too",
+                name = crate::failure::argument(name)
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// The decimal sign of all columns that are not named.
     pub(crate) fn decimal(&self) -> Option<Decimal> {
         self.decimal.iter().rev().find(|own| own.column.is_none()).map(|own| own.sign)

@@ -84,6 +84,7 @@ impl SpecArgs {
             None => FitSpec::default(),
         };
         self.columns.apply(&mut spec.columns);
+        ColumnArgs::check(&spec.columns)?;
         self.inputs.apply(&mut spec)?;
         self.solver.apply(&mut spec);
         set(&mut spec.loss, &self.loss);

@@ -5,8 +5,8 @@ use super::encoder::FeatureColumn;
 use crate::error::quoted;
 use crate::{ColumnRoles, Error, Feature, FoldsBy, Hint, LeftOut, Result, Role, Schema};
 
-/// Those that are listed, the one-hot ones among them; without a list, all that have no other role. Columns that cannot
-/// be meant are left out.
+/// Those that are listed and the one-hot ones; without a list, all that have no other role. Columns that cannot be
+/// meant are left out.
 pub(super) fn features_to_fit(
     names: &ColumnNames,
     columns: &ColumnRoles,
@@ -33,12 +33,8 @@ pub(super) fn features_to_fit(
             (0..names.len()).filter(|&i| free(i) || is_one_hot(i)).collect()
         }
         Some(features) => {
-            if let Some(other) = columns.one_hot.iter().find(|name| !features.contains(name)) {
-                let why = "its values should become features, and it is not among the columns to learn from";
-                let hint = Hint::CheckRoles(vec![Role::Features, Role::OneHot]);
-                return Err(wrong!("{why}").in_column(other.as_str()).hint(hint));
-            }
-            features.iter().filter_map(|name| names.find(name)).collect()
+            let rest = columns.one_hot.iter().filter(|name| !features.contains(name));
+            features.iter().chain(rest).filter_map(|name| names.find(name)).collect()
         }
     };
     if chosen.is_empty() {
