@@ -320,7 +320,8 @@ impl PredictJob<'_> {
                         "nothing is known about errors for tasks without training rows (fit --interval-new-tasks \
                          measures them)"
                     }
-                    None if trained.spec.c != Weight::Auto => {
+                    // Models of select have the C that it chose.
+                    None if trained.spec.interval_new_tasks && trained.spec.c != Weight::Auto => {
                         "errors were measured for tasks without training rows alone (fit --interval-folds K measures \
                          those of the others)"
                     }
