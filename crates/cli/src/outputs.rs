@@ -152,8 +152,7 @@ impl Written {
 /// promise nothing.
 pub(crate) fn check_ending(path: &Path, option: &str, endings: &[&str]) -> Result<()> {
     let Some(ending) = path.extension() else { return Ok(()) };
-    let is = |known: &&str| ending.eq_ignore_ascii_case(known);
-    if endings.iter().any(|known| is(&known)) {
+    if endings.iter().any(|known| ending.eq_ignore_ascii_case(known)) {
         return Ok(());
     }
     let known = endings[0];

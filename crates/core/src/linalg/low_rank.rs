@@ -4,7 +4,7 @@ use super::{dot, eigen};
 use crate::{Matrix, Result};
 
 /// Eigenvalues (increasing) and eigenvectors (columns) of a positive semidefinite matrix given by its lower triangle,
-/// whose rank is at most `rank`; those of value zero are left out.
+/// whose rank is at most `rank`; those of value zero may be left out.
 ///
 /// Cholesky's method with pivots gives `M = L L'` with few columns: for `L'L = Q D Q'` the eigenvectors are
 /// `L Q D^-1/2`. Where the rank is not small this would be slower than the eigenvectors of all of M, which are then

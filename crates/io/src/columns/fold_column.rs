@@ -14,7 +14,7 @@ pub(crate) enum FoldColumn {
     /// Names of groups.
     Group(usize),
     /// Times: numbers or dates.
-    Time(FeatureColumn),
+    Time(Box<FeatureColumn>),
 }
 
 impl FoldColumn {
@@ -50,7 +50,7 @@ impl FoldColumn {
         Ok(Some(match by {
             FoldsBy::Group(_) => FoldColumn::Group(column),
             FoldsBy::Time(name) => {
-                FoldColumn::Time(FeatureColumn::new(column, Feature::Number(name.clone())))
+                FoldColumn::Time(Box::new(FeatureColumn::new(column, Feature::Number(name.clone()))))
             }
         }))
     }
@@ -92,7 +92,7 @@ impl FoldColumn {
                 return Err(error);
             }
         };
-        *time = FeatureColumn::new(time.column, feature);
+        **time = FeatureColumn::new(time.column, feature);
         Ok(())
     }
 }
