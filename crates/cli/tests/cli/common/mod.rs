@@ -153,6 +153,13 @@ fn mask_line(line: &str) -> String {
         let inside_word = out.chars().next_back().is_some_and(|c| c.is_alphanumeric() || c == '_');
         let length = if inside_word { 0 } else { number_length(rest) };
         let (token, after) = rest.split_at(length);
+        // So many minutes and seconds are seconds.
+        let of_minute = after.strip_prefix(" min ").and_then(|more| more.get(..2).zip(more.get(2..4)));
+        if length > 0 && of_minute.is_some_and(|(n, unit)| n.parse::<u8>().is_ok() && unit == " s") {
+            out.push('#');
+            rest = &after[" min 00".len()..];
+            continue;
+        }
         // From ten seconds on, times have no point.
         let is_time = after == " s" || after.starts_with(" s ");
         let counts = after.starts_with(" pass")
