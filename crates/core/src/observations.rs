@@ -613,7 +613,7 @@ mod tests {
 
     #[test]
     fn offsets_stay_with_their_observations() {
-        let obs = Observations::multi_task(&[0, 1, 2, 1], vec![1.0, 2.0, 3.0, 4.0]).unwrap();
+        let obs = Observations::multi_task(&[0, 1, 2, 1], vec![1.0, -1.0, 1.0, 1.0]).unwrap();
         let obs = obs.with_offsets(vec![0.1, 0.2, 0.3, 0.4]).unwrap();
         let names = TaskNames::Strings(["a", "b", "c", "d"].map(String::from).to_vec());
         let obs = obs.with_task_names(names).unwrap().with_weights(&[1.0, 2.0, 3.0, 4.0]).unwrap();

@@ -229,14 +229,14 @@ impl<'a> Training<'a> {
         let new_tasks = NewTaskFolds::new(self, &spec)?;
         let data = self.dataset(&spec)?;
         let prepared = self.prepare(&data, &spec)?;
-        let chosen = match self.is_kernel_open(&spec) {
+        let mut chosen = match self.is_kernel_open(&spec) {
             true => self.choice(&prepared, &spec, observer),
             false => self.choice(&prepared, &spec.with_kernel(&data.options().kernel), observer),
         };
         let (method, weight) = self.setting(&spec, chosen.as_ref());
         let kernel = chosen.as_ref().and_then(|chosen| chosen.kernel.clone());
         let setting = Setting { method, weight, kernel: kernel.as_ref().unwrap_or(&data.options().kernel) };
-        let levels = chosen.as_ref().and_then(|chosen| chosen.levels);
+        let levels = chosen.as_mut().and_then(|chosen| chosen.levels.take());
         let asked = (spec.intercept, spec.target_scale);
         let spec = levels.map_or(spec.clone(), |levels| spec.with_levels(levels));
         let mut trained = match (&kernel, levels) {
@@ -272,6 +272,15 @@ impl<'a> Training<'a> {
     pub(crate) fn labels_as_given(&self) -> Result<Cow<'_, Observations>> {
         let Some(scaling) = &self.target_scaling else { return Ok(Cow::Borrowed(&*self.observations)) };
         Ok(Cow::Owned(scaling.undo(&self.observations)?))
+    }
+
+    /// The same for classes with offsets that scaling added: each fold adds its own. `None` for all others, whose labels
+    /// may be scaled again.
+    pub(crate) fn scores_as_given(&self) -> Option<Observations> {
+        let scaling = self.target_scaling.as_ref().filter(|_| self.statistics.is_none())?;
+        let has_start = scaling.centre().is_some_and(|centre| centre.iter().any(|start| *start != 0.0));
+        let are_classes = all_losses(&self.losses, |loss| *loss == LossKind::Logistic);
+        if has_start && are_classes { scaling.undo(&self.observations).ok() } else { None }
     }
 
     /// The same data with labels scaled as another spec says.

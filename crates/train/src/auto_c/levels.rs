@@ -57,6 +57,8 @@ impl OpenLevels {
         let have_levels = all_losses(&training.losses, is_probable)
             || scaling.is_some() && all_losses(&training.losses, has_level);
         let is_open = spec.leaves_levels_open() && training.statistics.is_none();
+        // The study has classes as they were given.
+        let scaling = scaling.filter(|_| !all_losses(&training.losses, is_probable));
         (is_open && have_own_rows && have_levels).then_some(OpenLevels { scaling })
     }
 

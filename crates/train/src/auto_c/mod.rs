@@ -280,7 +280,8 @@ pub(crate) fn choose(
     let limit = spec.max_seconds.and_then(|seconds| Duration::try_from_secs_f64(TIME_SHARE * seconds).ok());
     let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
     let observer = SharedObserver::new(observer, deadline);
-    let levels = OpenLevels::of(training, spec);
+    let (levels, given) = (OpenLevels::of(training, spec), training.scores_as_given());
+    let data = given.as_ref().map_or(data, |given| (data.0, given));
     let choose = || {
         let scale = ScaleOfAll::new(prepared.c_scale()?, &training.observations);
         of_rows(training, data, (scale, levels), spec, &rows, &observer)

@@ -54,7 +54,7 @@ fn c_is_chosen_as_on_the_rows() {
     // With what was chosen on the rows the models are the same.
     let method = spec.method.with_weights_of(&of_rows.model);
     let c = kinfolk_train::Weight::C(of_rows.model.about().problem.c);
-    let spec = FitSpec { c, method, intercept: of_rows.spec.intercept, ..spec };
+    let spec = FitSpec { c, method, intercept: Some(of_rows.model.about().problem.intercept), ..spec };
     let same = of_statistics(&spec, &statistics(240, 3, 3000)).unwrap();
     let (a, b) = (of_rows.model.predict_all(&inputs).unwrap(), same.model.predict_all(&inputs).unwrap());
     let apart = a.as_slice().iter().zip(b.as_slice()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
