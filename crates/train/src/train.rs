@@ -274,8 +274,8 @@ impl<'a> Training<'a> {
         Ok(Cow::Owned(scaling.undo(&self.observations)?))
     }
 
-    /// The same for classes with offsets that scaling added: each fold adds its own. `None` for all others, whose labels
-    /// may be scaled again.
+    /// The same for classes with offsets that scaling added: each fold adds its own. `None` for all others, whose
+    /// labels may be scaled again.
     pub(crate) fn scores_as_given(&self) -> Option<Observations> {
         let scaling = self.target_scaling.as_ref().filter(|_| self.statistics.is_none())?;
         let has_start = scaling.centre().is_some_and(|centre| centre.iter().any(|start| *start != 0.0));
