@@ -146,9 +146,9 @@ def test_a_search_compares_with_independent_tasks(regression, tmp_path):
     assert search.comparison_frame_.shape == (5, 4)
     assert search.comparison_["pooled"]["gain"] > 2 * search.comparison_["pooled"]["standard_error"]
     text = page(search, tmp_path / "a.html")
-    assert AGREES in text and "against each task alone, on the same 3 folds" in text and "Best at C" in text
+    assert AGREES in text and "against each task alone, on the same 3 folds" in text and "Best at strength" in text
     assert "MultiTaskCV" not in text and "compare=True" in page(search.best_estimator_, tmp_path / "a.html")
-    assert "Best at C" in page(plain, tmp_path / "a.html")
+    assert "Best at strength" in page(plain, tmp_path / "a.html")
     assert not hasattr(plain, "comparison_") and not hasattr(plain, "comparison_frame_")
 
 

@@ -280,14 +280,30 @@ fn left_in(folder: &Path, files: &GroupFiles) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn with_files(files: &[(&str, &str)]) -> Option<Room> {
+    fn root_with(files: &[(&str, &str)]) -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
         for (name, text) in files {
             let path = root.path().join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        room(root.path())
+        root
+    }
+
+    fn with_files(files: &[(&str, &str)]) -> Option<Room> {
+        room(root_with(files).path())
+    }
+
+    #[test]
+    fn buffers_of_products_are_twice_the_last_cache() {
+        let cache = "sys/devices/system/cpu/cpu0/cache";
+        let caches = [(0, "32K\n"), (1, "32K\n"), (2, "1024K\n"), (3, "491520K\n")];
+        let names = caches.map(|(index, _)| format!("{cache}/index{index}/size"));
+        let files: Vec<(&str, &str)> =
+            names.iter().zip(caches).map(|(name, (_, size))| (name.as_str(), size)).collect();
+        assert_eq!(bytes_of_buffers(root_with(&files).path()), 960 << 20);
+        assert_eq!(bytes_of_buffers(root_with(&[]).path()), 0);
+        assert_eq!([1, 2, 16].map(threads_with_buffers), [3, 8, 64]);
     }
 
     const MACHINE: (&str, &str) = ("proc/meminfo", "MemTotal:  64 kB\nMemAvailable:    8000 kB\n");
