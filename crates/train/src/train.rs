@@ -236,15 +236,15 @@ impl<'a> Training<'a> {
         let (method, weight) = self.setting(&spec, chosen.as_ref());
         let kernel = chosen.as_ref().and_then(|chosen| chosen.kernel.clone());
         let setting = Setting { method, weight, kernel: kernel.as_ref().unwrap_or(&data.options().kernel) };
-        let levels = chosen.as_mut().and_then(|chosen| chosen.levels.take());
-        let asked = (spec.intercept, spec.target_scale);
-        let spec = levels.map_or(spec.clone(), |levels| spec.with_levels(levels));
-        let mut trained = match (&kernel, levels) {
+        let drawn = chosen.as_mut().and_then(|chosen| chosen.intercept.take());
+        let asked = spec.intercept;
+        let spec = drawn.map_or(spec.clone(), |intercept| spec.with_intercept(intercept));
+        let mut trained = match (&kernel, drawn) {
             (None, None) => self.fit_chosen(&prepared, spec.clone(), (chosen, began), start, observer)?,
             _ => {
                 let spec = kernel.as_ref().map_or(spec.clone(), |kernel| spec.with_kernel(kernel));
-                let drawn = levels.map(|_| self.with_labels_of(&spec)).transpose()?;
-                let training = drawn.as_ref().unwrap_or(self);
+                let rescaled = drawn.map(|_| self.with_labels_of(&spec)).transpose()?;
+                let training = rescaled.as_ref().unwrap_or(self);
                 let data = training.dataset(&spec)?;
                 let prepared = training.prepare(&data, &spec)?;
                 training.fit_chosen(&prepared, spec, (chosen, began), start, observer)?
@@ -252,7 +252,7 @@ impl<'a> Training<'a> {
         };
         trained.outcome.notes.extend(self.column_note(&trained.spec));
         // What was left to the data stays so: the same spec makes the same choice again.
-        (trained.spec.intercept, trained.spec.target_scale) = asked;
+        trained.spec.intercept = asked;
         trained.outcome.notes.extend(self.device_note(&spec, &data));
         if let Some(folds) = new_tasks {
             let limit = spec.max_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());

@@ -14,7 +14,6 @@ use super::widths::FAR_WORSE;
 use crate::metric::{is_better, mean};
 use crate::parallel::in_parallel;
 use crate::select::{FoldRows, Study, TrainingFold};
-use crate::spec::Levels;
 use crate::{FitSpec, MethodSpec, Result, Training, all_losses};
 use kinfolk::{CScale, Dataset, Intercept, LossKind, TargetScale, TargetScaling};
 
@@ -38,7 +37,7 @@ pub(super) struct LevelTrials {
 
 /// The folds with labels as they were given, scaled as levels ask for.
 pub(super) struct DrawnFolds {
-    pub(super) levels: Levels,
+    pub(super) intercept: Intercept,
     pub(super) spec: FitSpec,
     pub(super) open: Vec<TrainingFold>,
     /// The scale of C of all rows, and their weight.
@@ -80,10 +79,9 @@ impl OpenLevels {
         let study = Study { observations: &given, ..study.clone() };
         let mut better: Option<(DrawnFolds, MethodTrials, StrengthFit)> = None;
         for rows_at_level in ROWS_AT_COMMON_LEVEL {
-            let levels =
-                Levels { intercept: Intercept::Shrunk(rows_at_level), target_scale: TargetScale::Auto };
+            let intercept = Intercept::Shrunk(rows_at_level);
             let before = better.as_ref().map(|(_, _, best)| best);
-            let Some(folds) = DrawnFolds::new((&study, rows), fits, levels)? else { break };
+            let Some(folds) = DrawnFolds::new((&study, rows), fits, intercept)? else { break };
             let found = {
                 let data = trials::datasets(&folds.open, &folds.spec)?;
                 trials_of(self.fits(&folds, &data, fits)?, (method, own), before)?
@@ -124,9 +122,9 @@ impl DrawnFolds {
     fn new(
         (study, rows): (&Study<'_>, &[FoldRows]),
         like: &Strengths<'_>,
-        levels: Levels,
+        intercept: Intercept,
     ) -> Result<Option<Self>> {
-        let spec = like.spec.with_levels(levels);
+        let spec = like.spec.with_intercept(intercept);
         let study = Study { spec: spec.clone(), ..study.clone() };
         let open = |rows: &FoldRows| {
             if like.observer.stop() { Ok(None) } else { TrainingFold::new(&study, rows).map(Some) }
@@ -134,7 +132,7 @@ impl DrawnFolds {
         let Some(open) = in_parallel(rows, like.threads, open)? else { return Ok(None) };
         let c_scale = trials::c_scale_of(&study, &spec)?;
         let weight = total_weight(study.observations);
-        Ok(Some(DrawnFolds { levels, spec, open, c_scale, weight }))
+        Ok(Some(DrawnFolds { intercept, spec, open, c_scale, weight }))
     }
 }
 

@@ -37,9 +37,8 @@ mod widths;
 
 use crate::observer::SharedObserver;
 use crate::select::{Study, StudyRows, folds};
-use crate::spec::Levels;
 use crate::{Average, FitSpec, Measure, MethodSpec, Metric, PreparedData, Residuals, Result, Training, nan};
-use kinfolk::{CScale, Inputs, Kernel, Observations, Observer};
+use kinfolk::{CScale, Inputs, Intercept, Kernel, Observations, Observer};
 use kinfolk_io::FoldKeys;
 use levels::OpenLevels;
 use search::StrengthTrial;
@@ -112,9 +111,9 @@ pub struct AutoC {
     /// An RBF kernel, if the kernel was left to the data and the linear one is worse.
     #[serde(skip)]
     pub(crate) kernel: Option<Kernel>,
-    /// Units and levels of tasks, if they were left to the data and those of free intercepts are worse.
+    /// Intercepts drawn together, if they were left to the data and free ones are worse.
     #[serde(skip)]
-    pub(crate) levels: Option<Levels>,
+    pub(crate) intercept: Option<Intercept>,
     /// Errors of the held-out rows with the strength that was chosen, for numbers.
     #[serde(skip)]
     pub(crate) residuals: Option<Residuals>,
@@ -196,7 +195,7 @@ impl AutoC {
             note,
             method: None,
             kernel: None,
-            levels: None,
+            intercept: None,
             residuals: None,
             class_exponent: None,
         }
@@ -361,7 +360,7 @@ fn of_study(
     open: (Option<Kernel>, Option<&OpenLevels>),
     observer: &SharedObserver<'_>,
 ) -> Result<AutoC> {
-    let Searched { metric, method, kernel, levels, mut tried, best, baselines, residuals, class_exponent } =
+    let Searched { metric, method, kernel, intercept, mut tried, best, baselines, residuals, class_exponent } =
         trials::search(study, scale, open, observer)?;
     let Some(best) = best.or_else(|| search::best(&tried)) else {
         return Ok(AutoC::middle(if observer.stopped() { "ended early" } else { "labels do not differ" }));
@@ -369,7 +368,7 @@ fn of_study(
     let usual = study.spec.method.for_data(study.observations);
     let notes = [
         kernel.as_ref().map(|kernel| format!("{kernel} predicts better than linear")),
-        levels.map(|levels| format!("intercept {} predicts better than free", levels.intercept)),
+        intercept.map(|drawn| format!("intercept {drawn} predicts better than free")),
         (method != usual).then(|| format!("{method} predicts better than {usual}")),
         observer.stopped().then(|| "the choice of C ended early".to_string()),
         study
@@ -392,7 +391,7 @@ fn of_study(
         note,
         method: Some(method),
         kernel,
-        levels,
+        intercept,
         residuals,
         class_exponent,
     })

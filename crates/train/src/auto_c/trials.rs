@@ -10,9 +10,8 @@ use super::widths::{FAR_WORSE, WidthData};
 use crate::metric::{is_better, mean};
 use crate::parallel::{in_parallel, threads_or_cores};
 use crate::select::{FoldRows, POOLED, STL, Study, TrainingFold};
-use crate::spec::Levels;
 use crate::{FitSpec, Measure, MethodSpec, Metric, Residuals, Result, StepWhen, StudyObserver, Training};
-use kinfolk::{CScale, Dataset, Kernel, Observations, TargetScale};
+use kinfolk::{CScale, Dataset, Intercept, Kernel, Observations, TargetScale};
 
 /// What was found on the folds.
 pub(super) struct Searched {
@@ -21,8 +20,8 @@ pub(super) struct Searched {
     pub(super) method: MethodSpec,
     /// An RBF kernel, if it was taken in place of the linear one.
     pub(super) kernel: Option<Kernel>,
-    /// Levels, if they were taken in place of free ones.
-    pub(super) levels: Option<Levels>,
+    /// Intercepts drawn together, if they were taken in place of free ones.
+    pub(super) intercept: Option<Intercept>,
     pub(super) tried: Vec<StrengthTrial>,
     /// The best strength on all folds; `None` if the search ended early.
     pub(super) best: Option<StrengthTrial>,
@@ -50,7 +49,7 @@ pub(super) fn search(
         metric: scoring.metric,
         method: study.spec.method.for_data(study.observations),
         kernel: None,
-        levels: None,
+        intercept: None,
         tried: vec![],
         best: None,
         baselines: vec![],
@@ -89,7 +88,7 @@ pub(super) fn search(
     };
     let (mut drawn_fits, mut units) = (None, None);
     if let Some((open, LevelTrials { folds, found: trials, best, units: in_units })) = drawn {
-        (found.levels, found.tried, own, units) = (Some(folds.levels), trials.tried, best, in_units);
+        (found.intercept, found.tried, own, units) = (Some(folds.intercept), trials.tried, best, in_units);
         drawn_folds = folds;
         drawn_data = datasets(&drawn_folds.open, &drawn_folds.spec)?;
         drawn_fits = Some(open.fits(&drawn_folds, &drawn_data, &fits)?);
@@ -128,7 +127,8 @@ pub(super) fn search(
     found.class_exponent = scoring.held_out().class_exponent(&own.predicted.values);
     let errors = scoring.held_out().errors(&own.predicted.values, units.as_deref());
     let n_tasks = study.observations.n_tasks();
-    let scale_of_labels = if found.levels.is_some() { TargetScale::Pooled } else { study.target_scale()? };
+    let scale_of_labels =
+        if found.intercept.is_some() { TargetScale::Pooled } else { study.target_scale()? };
     if let Some(residuals) = errors.and_then(|errors| Residuals::new(n_tasks, errors, scale_of_labels)) {
         let factor = || {
             let c_scale = c_scale_of(study, &fits.spec)?;

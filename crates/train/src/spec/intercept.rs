@@ -1,6 +1,6 @@
 //! Intercepts in specs: as text, where `auto` is to leave them to the data.
 
-use kinfolk::{Intercept, TargetScale};
+use kinfolk::Intercept;
 use serde::{Deserialize, Deserializer, Serializer};
 use std::str::FromStr;
 
@@ -29,11 +29,4 @@ pub(super) fn serialize<S: Serializer>(given: &Option<Intercept>, serializer: S)
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Intercept>, D::Error> {
     let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
     text.parse().map(|InterceptSetting(given)| given).map_err(serde::de::Error::custom)
-}
-
-/// What tasks have in common beside Theta: the unit of their labels, and what their intercepts are drawn to.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Levels {
-    pub(crate) intercept: Intercept,
-    pub(crate) target_scale: TargetScale,
 }

@@ -18,7 +18,6 @@ pub use atoms::{
 };
 pub use device::DeviceSetting;
 pub use intercept::InterceptSetting;
-pub(crate) use intercept::Levels;
 pub use kernel::KernelSetting;
 pub use loss::LossSpec;
 pub use memory::Memory;
@@ -290,9 +289,9 @@ impl FitSpec {
         self.intercept.is_none() && self.target_scale == TargetScale::Auto
     }
 
-    /// The same with these units and levels.
-    pub(crate) fn with_levels(&self, levels: Levels) -> Self {
-        FitSpec { intercept: Some(levels.intercept), target_scale: levels.target_scale, ..self.clone() }
+    /// The same with these intercepts, with which labels that are left open are scaled as suits them.
+    pub(crate) fn with_intercept(&self, intercept: Intercept) -> Self {
+        FitSpec { intercept: Some(intercept), ..self.clone() }
     }
 
     /// Whether labels that are scaled are centred first: where a model has a constant term for each task.
