@@ -69,10 +69,8 @@ class Data:
 def scaled(about, tensors, x):
     """Inputs as the kernel sees them."""
     x = wide(x)
-    if about["scaling"] == "standard":
-        return (x - wide(tensors["scale_mean"])) * wide(tensors["scale_factor"])
-    if about["scaling"] == "spread":
-        return x * wide(tensors["scale_factor"])
+    if "scale_factor" in tensors:
+        return (x - wide(tensors["scale_mean"]) if "scale_mean" in tensors else x) * wide(tensors["scale_factor"])
     if about["scaling"] == "unit":
         length = np.sqrt((x**2).sum(axis=1))
         return x / np.where(length > 0, length, 1)[:, None]

@@ -1,6 +1,7 @@
 //! What is done to inputs before a kernel sees them. Part of the model, so that no caller has to repeat it by
 //! hand.
 
+mod feature;
 mod row_weights;
 mod spread;
 
@@ -8,22 +9,25 @@ use crate::inputs::{Dense, Inputs, Sparse, Values};
 use crate::linalg::power_of_two;
 use crate::names::display_and_parse_names;
 use crate::{Error, Result};
+pub(crate) use feature::FeatureSpread;
 use row_weights::RowWeights;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// Which scaling, as written in settings, files and on the command line: `auto`, `none`, `standard`, `spread` or
-/// `unit`.
+/// Which scaling, as written in settings, files and on the command line: `auto`, `none`, `mixed`, `standard`, `spread`
+/// or `unit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ScalingKind {
-    /// What suits the inputs: `standard` for dense features, `spread` for sparse ones, `none` for a Gram matrix.
-    /// [`Scaling::fit`] decides; a fitted scaling is never of this kind.
+    /// What suits the inputs: `mixed` for features, `none` for a Gram matrix. [`Scaling::fit`] decides; a fitted
+    /// scaling is never of this kind.
     Auto,
     /// See [`Scaling::None`].
     #[default]
     None,
+    /// See [`Scaling::Mixed`].
+    Mixed,
     /// See [`Scaling::Standard`].
     Standard,
     /// See [`Scaling::Spread`].
@@ -34,15 +38,20 @@ pub enum ScalingKind {
 
 impl ScalingKind {
     /// All of them.
-    pub const ALL: [ScalingKind; 5] =
-        [ScalingKind::Auto, ScalingKind::None, ScalingKind::Standard, ScalingKind::Spread, ScalingKind::Unit];
+    pub const ALL: [ScalingKind; 6] = [
+        ScalingKind::Auto,
+        ScalingKind::None,
+        ScalingKind::Mixed,
+        ScalingKind::Standard,
+        ScalingKind::Spread,
+        ScalingKind::Unit,
+    ];
 
     /// The kind that this one stands for with these inputs: itself, unless it is `auto`.
     pub fn resolve(self, inputs: &Inputs<'_>) -> ScalingKind {
         match (self, inputs) {
-            (ScalingKind::Auto, Inputs::Dense(_)) => ScalingKind::Standard,
-            (ScalingKind::Auto, Inputs::Sparse(_)) => ScalingKind::Spread,
             (ScalingKind::Auto, Inputs::Gram(_)) => ScalingKind::None,
+            (ScalingKind::Auto, _) => ScalingKind::Mixed,
             (kind, _) => kind,
         }
     }
@@ -51,6 +60,7 @@ impl ScalingKind {
         match self {
             ScalingKind::Auto => "auto",
             ScalingKind::None => "none",
+            ScalingKind::Mixed => "mixed",
             ScalingKind::Standard => "standard",
             ScalingKind::Spread => "spread",
             ScalingKind::Unit => "unit",
@@ -82,6 +92,20 @@ pub enum Scaling {
     /// Inputs stay as they are.
     #[default]
     None,
+    /// `(x_j - mean_j) factor_j` for dense inputs, `x_j factor_j` for sparse ones. A feature of numbers is divided by
+    /// its standard deviation, one of two values (yes and no, a word that is there or not) by half the distance
+    /// between them (Gelman 2008). Where both values are frequent that is nearly the same. But the deviation of a
+    /// rare value is small: divided by it, a value that 3 of 2,000 rows have would lie 26 deviations away, as if it
+    /// mattered more than any number.
+    Mixed {
+        /// Whether means are subtracted.
+        centred: bool,
+        /// Mean of each feature.
+        mean: Vec<f64>,
+        /// One over its standard deviation, or over half the distance of its two values; of a constant feature as
+        /// with [`Standard`](Self::Standard) and [`Spread`](Self::Spread).
+        factor: Vec<f64>,
+    },
     /// `(x_j - mean_j) factor_j`: every feature has mean 0 and variance 1, as after scikit-learn's
     /// `StandardScaler`.
     Standard {
@@ -129,21 +153,43 @@ impl Scaling {
         }
         let weights = &RowWeights::new(weights, n);
         let scaling = match (kind.resolve(inputs), inputs) {
-            (ScalingKind::Standard, Inputs::Dense(x)) => standard(x, weights)?,
-            (ScalingKind::Standard, _) => Scaling::Standard { mean: vec![], factor: vec![] },
-            (ScalingKind::Spread, Inputs::Gram(_)) => Scaling::Spread { mean: vec![], factor: vec![] },
-            (ScalingKind::Spread, _) => spread::fit(inputs, weights)?,
             (ScalingKind::Unit, _) => Scaling::Unit,
-            (ScalingKind::None | ScalingKind::Auto, _) => Scaling::None,
+            (ScalingKind::None, _) => Scaling::None,
+            (kind, Inputs::Gram(_)) => Scaling::of_features(kind, false, &[], 0.0)?,
+            (kind @ ScalingKind::Spread, _) | (kind, Inputs::Sparse(_)) => {
+                Scaling::of_features(kind, false, &spread::features(inputs, weights), n as f64)?
+            }
+            (kind, Inputs::Dense(x)) => Scaling::of_features(kind, true, &features(x, weights), n as f64)?,
         };
         scaling.check_form(inputs)?;
         Ok(scaling)
+    }
+
+    /// A scaling of features with these moments in n inputs, one by one; only dense inputs can be `centred`.
+    pub(crate) fn of_features(
+        kind: ScalingKind,
+        centred: bool,
+        features: &[FeatureSpread],
+        n: f64,
+    ) -> Result<Scaling> {
+        let mean = features.iter().map(FeatureSpread::mean).collect();
+        let factor = |(j, own): (usize, &FeatureSpread)| match kind {
+            ScalingKind::Mixed => own.factor_by_values(n, centred, j),
+            _ => own.factor(n, centred, j),
+        };
+        let factor = features.iter().enumerate().map(factor).collect::<Result<_>>()?;
+        Ok(match kind {
+            ScalingKind::Mixed => Scaling::Mixed { centred, mean, factor },
+            ScalingKind::Spread => Scaling::Spread { mean, factor },
+            _ => Scaling::Standard { mean, factor },
+        })
     }
 
     /// Its name.
     pub fn kind(&self) -> ScalingKind {
         match self {
             Scaling::None => ScalingKind::None,
+            Scaling::Mixed { .. } => ScalingKind::Mixed,
             Scaling::Standard { .. } => ScalingKind::Standard,
             Scaling::Spread { .. } => ScalingKind::Spread,
             Scaling::Unit => ScalingKind::Unit,
@@ -158,11 +204,17 @@ impl Scaling {
     pub fn apply<'a>(&self, inputs: &'a Inputs<'_>) -> Result<Inputs<'a>> {
         self.check_form(inputs)?;
         match (self, inputs) {
-            (Scaling::Standard { mean, factor }, Inputs::Dense(x)) => {
+            (
+                Scaling::Standard { mean, factor } | Scaling::Mixed { centred: true, mean, factor },
+                Inputs::Dense(x),
+            ) => {
                 self.check_features(x.cols())?;
                 Ok(standardised(x, mean, factor)?.into())
             }
-            (Scaling::Spread { factor, .. }, Inputs::Dense(_) | Inputs::Sparse(_)) => {
+            (
+                Scaling::Spread { factor, .. } | Scaling::Mixed { centred: false, factor, .. },
+                Inputs::Dense(_) | Inputs::Sparse(_),
+            ) => {
                 self.check_features(inputs.n_features())?;
                 spread::apply(inputs, factor)
             }
@@ -176,16 +228,24 @@ impl Scaling {
     /// by one. No means are zeros.
     pub fn mean_and_factor(&self) -> Option<(Option<&[f64]>, &[f64])> {
         match self {
-            Scaling::Standard { mean, factor } => Some((Some(mean), factor)),
-            Scaling::Spread { factor, .. } => Some((None, factor)),
-            _ => None,
+            Scaling::Standard { mean, factor } | Scaling::Mixed { centred: true, mean, factor } => {
+                Some((Some(mean), factor))
+            }
+            Scaling::Spread { factor, .. } | Scaling::Mixed { centred: false, factor, .. } => {
+                Some((None, factor))
+            }
+            Scaling::None | Scaling::Unit => None,
         }
     }
 
     /// The means of all features, if they are known and not subtracted.
     pub(crate) fn means_not_subtracted(&self) -> Option<&[f64]> {
         match self {
-            Scaling::Spread { mean, .. } if !mean.is_empty() => Some(mean),
+            Scaling::Spread { mean, .. } | Scaling::Mixed { centred: false, mean, .. }
+                if !mean.is_empty() =>
+            {
+                Some(mean)
+            }
             _ => None,
         }
     }
@@ -227,11 +287,13 @@ impl Scaling {
                  before computing it",
                 self.kind()
             ))),
-            (Scaling::Standard { .. }, Inputs::Sparse(_)) => Err(Error::Incompatible(
-                "standard scaling would fill sparse inputs, since a zero less the mean is none; give dense inputs or \
-                 choose spread scaling, which divides by the same numbers"
-                    .into(),
-            )),
+            (Scaling::Standard { .. } | Scaling::Mixed { centred: true, .. }, Inputs::Sparse(_)) => {
+                Err(Error::Incompatible(format!(
+                    "{} scaling of dense inputs would fill sparse ones, since a zero less the mean is none; give dense \
+                     inputs or choose spread scaling, which divides by the same numbers",
+                    self.kind()
+                )))
+            }
             _ => Ok(()),
         }
     }
@@ -266,14 +328,16 @@ fn column_sums(x: &Dense<'_>, weights: &RowWeights<'_>, term: impl Fn(f64, usize
 
 /// Two passes over differences from the first row that counts, so that equal values have variance exactly 0, each
 /// feature in units of a power of two, so that no square over- or underflows.
-fn standard(x: &Dense<'_>, weights: &RowWeights<'_>) -> Result<Scaling> {
-    let (n, d) = (x.rows() as f64, x.cols());
+fn features(x: &Dense<'_>, weights: &RowWeights<'_>) -> Vec<FeatureSpread> {
+    let d = x.cols();
     let total = weights.sum();
-    let mut unit = vec![0.0f64; d];
+    let (mut low, mut high) = (vec![f64::INFINITY; d], vec![f64::NEG_INFINITY; d]);
     for_each_row(x, weights.rows(), |_, row| {
-        unit.iter_mut().zip(row).for_each(|(unit, x)| *unit = unit.max(x.abs()));
+        low.iter_mut().zip(row).for_each(|(low, x)| *low = low.min(*x));
+        high.iter_mut().zip(row).for_each(|(high, x)| *high = high.max(*x));
     });
-    unit.iter_mut().for_each(|unit| *unit = power_of_two(*unit));
+    let unit_of = |(low, high): (&f64, &f64)| power_of_two(if low > high { 0.0 } else { high.max(-low) });
+    let unit: Vec<f64> = low.iter().zip(&high).map(unit_of).collect();
     let start = weights.rows().next().unwrap_or(0);
     let first: Vec<f64> = (0..d).map(|j| x.get(start, j) / unit[j]).collect();
     let mut offset = column_sums(x, weights, |x, j| x / unit[j] - first[j]);
@@ -285,49 +349,11 @@ fn standard(x: &Dense<'_>, weights: &RowWeights<'_>) -> Result<Scaling> {
     let spread = |j: usize| FeatureSpread {
         centre: first[j] + offset[j],
         deviation: (squares[j] / total).sqrt(),
+        below: first[j] - low[j] / unit[j] + offset[j],
+        above: high[j] / unit[j] - first[j] - offset[j],
         unit: unit[j],
     };
-    Scaling::standard_of(&(0..d).map(spread).collect::<Vec<_>>(), n)
-}
-
-/// Mean and standard deviation of a feature, in a unit.
-pub(crate) struct FeatureSpread {
-    pub(crate) centre: f64,
-    pub(crate) deviation: f64,
-    pub(crate) unit: f64,
-}
-
-impl FeatureSpread {
-    /// Whether n values differ by more than rounding may leave of equal ones.
-    fn is_positive(&self, n: f64) -> bool {
-        self.deviation > n * f64::EPSILON * self.centre.abs()
-    }
-}
-
-impl Scaling {
-    /// Standard scaling of features with these means and deviations in n inputs.
-    pub(crate) fn standard_of(features: &[FeatureSpread], n: f64) -> Result<Scaling> {
-        let factor = |(j, own): (usize, &FeatureSpread)| match own.is_positive(n) {
-            true => one_over(own.deviation, own.unit, j),
-            false => Ok(1.0),
-        };
-        Ok(Scaling::Standard {
-            mean: features.iter().map(|own| own.centre * own.unit).collect(),
-            factor: features.iter().enumerate().map(factor).collect::<Result<_>>()?,
-        })
-    }
-}
-
-/// One over `deviation unit`, the standard deviation of feature j.
-fn one_over(deviation: f64, unit: f64, j: usize) -> Result<f64> {
-    let factor = 1.0 / deviation / unit;
-    if factor.is_finite() {
-        return Ok(factor);
-    }
-    let deviation = deviation * unit;
-    Err(Error::Incompatible(format!(
-        "feature {j} has standard deviation {deviation:e}, too small to divide by; change its unit"
-    )))
+    (0..d).map(spread).collect()
 }
 
 fn standardised(x: &Dense<'_>, mean: &[f64], factor: &[f64]) -> Result<Dense<'static>> {

@@ -32,6 +32,16 @@ impl Tensors<'_> {
             }
             ScalingKind::None => Scaling::None,
             ScalingKind::Unit => Scaling::Unit,
+            ScalingKind::Mixed => {
+                let subtracted =
+                    self.if_listed("scale_mean", |tensors, name| tensors.doubles(name, &features))?;
+                let centred = subtracted.is_some();
+                let mean = match subtracted {
+                    Some(mean) => mean,
+                    None => self.doubles("feature_mean", &features)?,
+                };
+                Scaling::Mixed { centred, mean, factor: self.doubles("scale_factor", &features)? }
+            }
             ScalingKind::Spread => {
                 // Files of 0.1.0 do not have it.
                 let mean =

@@ -24,8 +24,9 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "X", value_parser = not_negative)]
     coef0: Option<f64>,
     /// Scaling of the features, kept in the model: none, mean 0 and variance 1 (standard), variance 1 alone (spread),
-    /// or rows of length 1 (unit); auto is standard for dense features and spread for sparse ones [default: auto].
-    #[arg(long, value_name = "auto|none|standard|spread|unit")]
+    /// the same but half the distance of the values where there are two (mixed), or rows of length 1 (unit); auto is
+    /// mixed, and none for kernel values [default: auto].
+    #[arg(long, value_name = "auto|none|mixed|standard|spread|unit")]
     scale: Option<ScalingKind>,
     /// Intercept of each task: not penalised (free), drawn to what all tasks have in common as by K more rows of each
     /// (shrunk:K), penalised like a number of about the size B (ridge:B), or none; auto is free, or shrunk:K where C is

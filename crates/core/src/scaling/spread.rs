@@ -1,6 +1,6 @@
 //! Division by the spread of each feature, without centring: zeros stay zeros.
 
-use super::{FeatureSpread, RowWeights, Scaling, one_over, out_of_range};
+use super::{FeatureSpread, RowWeights, out_of_range};
 use crate::inputs::{Dense, Inputs, Sparse, Values};
 use crate::linalg::power_of_two;
 use crate::{Error, Result};
@@ -8,39 +8,34 @@ use std::borrow::Cow;
 
 /// Weighted sums over entries that are not zero, in the order of the rows: dense and sparse inputs give the same
 /// bits. Each feature is in units of a power of two, so that no square over- or underflows.
-pub(super) fn fit(inputs: &Inputs<'_>, weights: &RowWeights<'_>) -> Result<Scaling> {
-    let (n, d, total) = (inputs.n_inputs() as f64, inputs.n_features(), weights.sum());
-    let mut unit = vec![0.0f64; d];
-    for_each(inputs, weights, |_, j, x| unit[j] = unit[j].max(x.abs()));
-    unit.iter_mut().for_each(|unit| *unit = power_of_two(*unit));
+pub(super) fn features(inputs: &Inputs<'_>, weights: &RowWeights<'_>) -> Vec<FeatureSpread> {
+    let (d, total) = (inputs.n_features(), weights.sum());
+    let (mut low, mut high) = (vec![f64::INFINITY; d], vec![f64::NEG_INFINITY; d]);
     let (mut mean, mut entries) = (vec![0.0; d], vec![0.0; d]);
     for_each(inputs, weights, |weight, j, x| {
-        mean[j] += weight * (x / unit[j]);
+        low[j] = low[j].min(x);
+        high[j] = high[j].max(x);
         entries[j] += weight;
     });
+    let unit_of = |(low, high): (&f64, &f64)| power_of_two(if low > high { 0.0 } else { high.max(-low) });
+    let unit: Vec<f64> = low.iter().zip(&high).map(unit_of).collect();
+    for_each(inputs, weights, |weight, j, x| mean[j] += weight * (x / unit[j]));
     mean.iter_mut().for_each(|sum| *sum /= total);
     let mut squares = vec![0.0; d];
     for_each(inputs, weights, |weight, j, x| squares[j] += weight * (x / unit[j] - mean[j]).powi(2));
     let spread = |j: usize| {
         // The zeros weigh total - entries, and are -mean from the mean.
         let zeros = (total - entries[j]).max(0.0);
-        let deviation = ((squares[j] + zeros * mean[j] * mean[j]) / total).sqrt();
-        FeatureSpread { centre: mean[j], deviation, unit: unit[j] }
+        let zero = if zeros > 0.0 { 0.0 } else { f64::NAN };
+        FeatureSpread {
+            centre: mean[j],
+            deviation: ((squares[j] + zeros * mean[j] * mean[j]) / total).sqrt(),
+            below: mean[j] - (low[j] / unit[j]).min(zero),
+            above: (high[j] / unit[j]).max(zero) - mean[j],
+            unit: unit[j],
+        }
     };
-    Scaling::spread_of(&(0..d).map(spread).collect::<Vec<_>>(), n)
-}
-
-impl Scaling {
-    /// Spread scaling of features with these means and deviations in n inputs.
-    pub(crate) fn spread_of(features: &[FeatureSpread], n: f64) -> Result<Scaling> {
-        let factor = |(j, own): (usize, &FeatureSpread)| match own.is_positive(n) {
-            true => one_over(own.deviation, own.unit, j),
-            false if own.centre == 0.0 => Ok(1.0),
-            false => one_over(own.centre.abs(), own.unit, j),
-        };
-        let factor = features.iter().enumerate().map(factor).collect::<Result<_>>()?;
-        Ok(Scaling::Spread { mean: features.iter().map(|own| own.centre * own.unit).collect(), factor })
-    }
+    (0..d).map(spread).collect()
 }
 
 /// Calls `visit(weight, j, x_ij)` for every entry that is not zero, of rows that count.

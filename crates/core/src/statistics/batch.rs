@@ -78,6 +78,12 @@ pub(super) fn rows_have_one_weight(observations: &Observations) -> bool {
             .all(|i| (1..t).all(|k| observations.weight(i * t + k) == observations.weight(i * t)))
 }
 
+/// Rows with a label of positive weight.
+pub(super) fn rows_that_count(observations: &Observations) -> Vec<u32> {
+    let counts = |i: &u32| observations.of_input(*i as usize).any(|o| observations.weight(o) > 0.0);
+    (0..observations.n_inputs() as u32).filter(counts).collect()
+}
+
 /// Sums and flags of a batch.
 pub(super) fn counts_of(inputs: &Inputs<'_>, observations: &Observations) -> Counts {
     let weights = (0..observations.len()).map(|o| observations.weight(o)).filter(|w| *w > 0.0);

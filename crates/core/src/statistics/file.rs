@@ -7,11 +7,13 @@
 //! | `xx` | f64 | M x features (features + 1) / 2, the lower triangle by rows |
 //! | `xy` | f64 | M x features x labels |
 //! | `yy` | f64 | M x labels |
+//! | `low`, `high` | f64 | features; not in version 1 |
 //! | `sample_features` | f64 | rows kept x features |
 //! | `sample_row`, `sample_task` | u32 | labels kept |
 //! | `sample_label`, `sample_weight` | f64 | labels kept |
 
 use super::moments::RowMoments;
+use super::ranges::FeatureRanges;
 use super::sample::{RowSample, SampledLabel, SampledRow};
 use super::{Counts, Layout, Statistics, StatisticsOptions};
 use crate::tensors::{self, FileKind, Tensors, doubles, integers, wrong};
@@ -20,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// What makes a safetensors file one of statistics.
-const FILE_KIND: FileKind = FileKind { key: "kinfolk_statistics", name: "statistics", newest_version: 1 };
+const FILE_KIND: FileKind = FileKind { key: "kinfolk_statistics", name: "statistics", newest_version: 2 };
 
 /// Everything that is not an array.
 #[derive(Serialize, Deserialize)]
@@ -93,6 +95,10 @@ impl Statistics {
             ("xy", doubles(&list(&|own| own.xy.as_slice().to_vec()), vec![m, d, k])),
             ("yy", doubles(&list(&|own| own.yy.clone()), vec![m, k])),
         ];
+        let FeatureRanges { low, high } = &self.ranges;
+        if low.len() == d && low.iter().chain(high).all(|x| x.is_finite()) {
+            out.extend([("low", doubles(low, vec![d])), ("high", doubles(high, vec![d]))]);
+        }
         let rows = &self.sample.rows;
         let labels: Vec<(u32, &SampledLabel)> = rows
             .iter()
@@ -134,6 +140,7 @@ impl Statistics {
                 Layout::PerTask(vec![None; about.tasks.len()])
             },
             counts: about.counts.clone(),
+            ranges: ranges(&about, &mut tensors)?,
             sample: RowSample::new(about.sample_rows),
             attachment: about.attachment.clone(),
         };
@@ -210,6 +217,22 @@ fn moments(about: &StatisticsAbout, k: usize, tensors: &mut Tensors<'_>) -> Resu
         })
     };
     (0..m).map(of_moment).collect()
+}
+
+fn ranges(about: &StatisticsAbout, tensors: &mut Tensors<'_>) -> Result<FeatureRanges> {
+    let shape = [about.n_features];
+    let mut take = |name: &str| tensors.if_listed(name, |tensors, name| tensors.doubles(name, &shape));
+    match (take("low")?, take("high")?) {
+        (Some(low), Some(high)) if low.iter().zip(&high).all(|(low, high)| low <= high) => {
+            Ok(FeatureRanges { low, high })
+        }
+        (None, None) if about.counts.inputs > 0 => Ok(FeatureRanges {
+            low: vec![f64::NAN; about.n_features],
+            high: vec![f64::NAN; about.n_features],
+        }),
+        (None, None) => Ok(FeatureRanges::default()),
+        _ => Err(wrong("ranges", "the smallest value of a feature is not below the largest")),
+    }
 }
 
 fn sampled_rows(about: &StatisticsAbout, tensors: &mut Tensors<'_>) -> Result<Vec<SampledRow>> {

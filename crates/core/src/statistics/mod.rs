@@ -10,6 +10,7 @@
 //! | `alignment` | tasks of several parts brought together by their names |
 //! | `labels` | what is known about labels besides their moments |
 //! | `moments` | centred moments of some rows, and their merging |
+//! | `ranges` | the smallest and the largest value of each feature |
 //! | `sample` | some rows, kept for the choice of C |
 //! | `scalings` | scalings of features and labels, from moments |
 //! | `surrogate` | a small data set with the same moments, which solvers take |
@@ -20,6 +21,7 @@ mod batch;
 mod file;
 mod labels;
 mod moments;
+mod ranges;
 mod sample;
 mod scalings;
 mod surrogate;
@@ -30,8 +32,11 @@ use crate::inputs::Inputs;
 use crate::pool::Pool;
 use crate::{Error, Observations, Result, TaskNames};
 use alignment::{inverse, joined, places};
-use batch::{BatchPart, check_batch, counts_of, parts_of_table, parts_of_tasks, rows_have_one_weight};
+use batch::{
+    BatchPart, check_batch, counts_of, parts_of_table, parts_of_tasks, rows_have_one_weight, rows_that_count,
+};
 use moments::RowMoments;
+use ranges::FeatureRanges;
 use rayon::prelude::*;
 use sample::RowSample;
 
@@ -84,6 +89,8 @@ pub struct Statistics {
     tasks: TaskNames,
     layout: Layout,
     counts: Counts,
+    /// Of no features before the first rows.
+    ranges: FeatureRanges,
     sample: RowSample,
     attachment: Option<String>,
 }
@@ -152,6 +159,7 @@ impl Statistics {
             tasks: TaskNames::Numbered(0),
             layout: Layout::Shared(None),
             counts: Counts::default(),
+            ranges: FeatureRanges::default(),
             sample: RowSample::new(options.sample_rows),
             attachment: None,
         }
@@ -192,6 +200,7 @@ impl Statistics {
             parts_of_tasks(observations, &targets)
         };
         pool.install(|| self.add_parts(inputs, &map, &parts, pool.threads()));
+        self.ranges.absorb(&pool.install(|| FeatureRanges::of_rows(inputs, &rows_that_count(observations))));
         self.counts.add(&batch.counts);
         self.sample.absorb(batch.sample);
         Ok(())
@@ -218,6 +227,7 @@ impl Statistics {
             }
             _ => unreachable!("align gives both the same layout"),
         }
+        self.ranges.absorb(&other.ranges);
         self.counts.add(&other.counts);
         self.sample.absorb(other.sample);
         self.attachment = self.attachment.take().or(other.attachment);
@@ -289,6 +299,7 @@ impl Statistics {
             tasks,
             layout: Layout::Shared(None),
             counts: Counts::default(),
+            ranges: FeatureRanges::default(),
             sample: RowSample::new(self.sample.most_rows),
             attachment: None,
             memory: self.memory,

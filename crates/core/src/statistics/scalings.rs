@@ -13,27 +13,26 @@ impl Statistics {
     /// [`Error::Incompatible`] for `unit`, which moments of raw rows do not know, for `standard` if all rows were
     /// sparse, and for a feature whose deviation is below the range of double precision.
     pub fn scaling(&self, kind: ScalingKind) -> Result<Scaling> {
-        let kind = match kind {
-            ScalingKind::Auto if self.counts.sparse => ScalingKind::Spread,
-            ScalingKind::Auto => ScalingKind::Standard,
-            kind => kind,
+        let kind = if kind == ScalingKind::Auto { ScalingKind::Mixed } else { kind };
+        let spread = |(j, column): (usize, ColumnMoments)| FeatureSpread {
+            centre: column.mean,
+            deviation: column.deviation(),
+            below: column.mean - self.ranges.low[j] / column.unit + column.mean_rest,
+            above: self.ranges.high[j] / column.unit - column.mean - column.mean_rest,
+            unit: column.unit,
         };
-        let spreads = || -> Vec<FeatureSpread> {
-            let spread = |column: ColumnMoments| FeatureSpread {
-                centre: column.mean,
-                deviation: column.deviation(),
-                unit: column.unit,
-            };
-            (0..self.n_features).filter_map(|j| self.feature(j)).map(spread).collect()
+        let features = || -> Vec<FeatureSpread> {
+            (0..self.n_features).filter_map(|j| Some((j, self.feature(j)?))).map(spread).collect()
         };
-        let n = self.counts.inputs as f64;
+        let (centred, n) = (!self.counts.sparse && kind != ScalingKind::Spread, self.counts.inputs as f64);
         match kind {
             ScalingKind::None => Ok(Scaling::None),
             ScalingKind::Standard if self.counts.sparse => Err(Error::Incompatible(
                 "standard scaling would fill sparse inputs; choose spread scaling".into(),
             )),
-            ScalingKind::Standard => Scaling::standard_of(&spreads(), n),
-            ScalingKind::Spread => Scaling::spread_of(&spreads(), n),
+            ScalingKind::Mixed | ScalingKind::Standard | ScalingKind::Spread => {
+                Scaling::of_features(kind, centred, &features(), n)
+            }
             _ => Err(Error::Incompatible(format!(
                 "{kind} scaling is about whole rows, and statistics know sums only; scale the rows before"
             ))),

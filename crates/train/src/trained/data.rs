@@ -38,7 +38,9 @@ impl Trained {
             (NewGaps::Error, NewGaps::Error) => Cow::Borrowed(&self.schema),
             _ => {
                 let feature_means = match self.model.scaling() {
-                    Scaling::Standard { mean, .. } | Scaling::Spread { mean, .. } => Some(mean.clone()),
+                    Scaling::Mixed { mean, .. }
+                    | Scaling::Standard { mean, .. }
+                    | Scaling::Spread { mean, .. } => Some(mean.clone()),
                     _ => None,
                 };
                 Cow::Owned(Schema { feature_means, ..self.schema.clone() })

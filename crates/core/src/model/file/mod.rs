@@ -17,9 +17,9 @@
 //! | `support_indptr` | u64 | support + 1 | the same kernels, sparse inputs |
 //! | `support_indices` | u32 | entries | the same |
 //! | `support_values` | f32, f64 | entries | the same |
-//! | `scale_mean` | f64 | features | standard scaling: what is subtracted from inputs |
-//! | `feature_mean` | f64 | features | spread scaling: means of features, which are not subtracted |
-//! | `scale_factor` | f64 | features | standard and spread scaling: what they are then multiplied with |
+//! | `scale_mean` | f64 | features | standard and mixed scaling of dense inputs: what is subtracted from inputs |
+//! | `feature_mean` | f64 | features | spread and mixed scaling: means of features, if they are not subtracted |
+//! | `scale_factor` | f64 | features | standard, spread and mixed scaling: what they are then multiplied with |
 //! | `target_centre` | f64 | tasks | scaled labels, if they were centred: what was subtracted from them |
 //! | `target_scale` | f64 | tasks | scaled labels: what they were then divided by |
 //!
