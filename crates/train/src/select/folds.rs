@@ -37,19 +37,27 @@ impl FoldRows {
     }
 }
 
-/// In which order strata, the classes of tasks, are dealt to the folds. Each stratum goes on where the last one
-/// ended, so it is spread evenly, and so are strata that follow each other.
+/// In which order rows are dealt to the folds, stratum by stratum. Each stratum goes on where the last one ended, so it
+/// is spread evenly, and so are strata that follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FoldOrder {
-    /// The positive rows of all tasks, then the others: they are spread evenly even if a task has one of them.
+    /// Strata are tasks. Of several draws it is the one that spreads the classes of all tasks together most evenly; in
+    /// which rows of a task they are is left to chance. If they were spread evenly in each task, held-out rows would
+    /// have the same share of each class as the training rows of their task: its level would be known, and free
+    /// intercepts of small tasks would look better than they are. A single task has its classes as strata.
     #[default]
-    ClassFirst,
-    /// Task by task, as in version 0.1. If tasks have one positive row and as many rows as folds or a multiple
-    /// of it, all positive rows are in one fold.
+    Balanced,
+    /// Strata are the classes of each task, task by task, as in version 0.1.
     TaskFirst,
 }
 
-/// Which fold each input is tested in. Stratified: every task, and every class of it, is spread evenly.
+/// So many draws are looked at if a class has few rows.
+const DRAWS: usize = 16;
+
+/// A class has few rows if it has fewer than this for each fold: of more, chance leaves nearly the same shares.
+const FEW_ROWS_OF_A_CLASS: usize = 50;
+
+/// Which fold each input is tested in, stratified.
 ///
 /// # Errors
 /// If there are fewer than two folds, or fewer inputs than folds.
@@ -60,8 +68,9 @@ pub fn folds(observations: &Observations, n_folds: usize, order: FoldOrder, seed
     }
     let mut fold = vec![0; n];
     // Going on where the last stratum ended keeps the folds of equal size even if every stratum has one row.
-    for (place, input) in spread(observations, order, seed).into_iter().enumerate() {
-        fold[input as usize] = (place % n_folds) as u32;
+    let fold_of = |place: usize| place % n_folds;
+    for (place, input) in spread(observations, order, seed, (n_folds, &fold_of)).into_iter().enumerate() {
+        fold[input as usize] = fold_of(place) as u32;
     }
     Ok(fold)
 }
@@ -73,10 +82,14 @@ pub fn folds(observations: &Observations, n_folds: usize, order: FoldOrder, seed
 pub fn split(observations: &Observations, share: f64, seed: u64) -> Result<(Vec<u32>, Vec<u32>)> {
     let n = observations.n_inputs();
     let taken = |place: usize| (place as f64 * share).floor();
+    // One is taken whenever the running share passes a whole number.
+    let is_taken = |place: usize| taken(place + 1) > taken(place);
     let (mut train, mut test) = (vec![], vec![]);
-    for (place, input) in spread(observations, FoldOrder::ClassFirst, seed).into_iter().enumerate() {
-        // One is taken whenever the running share passes a whole number.
-        if taken(place + 1) > taken(place) { train.push(input) } else { test.push(input) }
+    let part_of = |place: usize| usize::from(is_taken(place));
+    for (place, input) in
+        spread(observations, FoldOrder::Balanced, seed, (2, &part_of)).into_iter().enumerate()
+    {
+        if is_taken(place) { train.push(input) } else { test.push(input) }
     }
     if train.is_empty() || test.is_empty() {
         return Err(Error::Study(format!("a share of {share} of {n} rows leaves nothing on one side")));
@@ -86,23 +99,51 @@ pub fn split(observations: &Observations, share: f64, seed: u64) -> Result<(Vec<
     Ok((train, test))
 }
 
-/// All inputs, stratum by stratum, in random order within each.
-fn spread(observations: &Observations, order: FoldOrder, seed: u64) -> Vec<u32> {
+/// All inputs, stratum by stratum, in random order within each; `part_of` says in which of the parts a place is.
+fn spread(
+    observations: &Observations,
+    order: FoldOrder,
+    seed: u64,
+    (n_parts, part_of): (usize, &dyn Fn(usize) -> usize),
+) -> Vec<u32> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let mut strata: BTreeMap<(u64, usize, u64), Vec<u32>> = BTreeMap::new();
     let few = tasks_with_few_labels(observations);
-    for i in 0..observations.n_inputs() {
-        let (task, class) = stratum(observations, &few, i);
-        let first = if order == FoldOrder::ClassFirst { class } else { 0 };
-        strata.entry((first, task, class)).or_default().push(i as u32);
+    let by_class = order == FoldOrder::TaskFirst || observations.n_tasks() == 1;
+    let mut strata: BTreeMap<(usize, u64), Vec<u32>> = BTreeMap::new();
+    let mut classes: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+    for i in 0..observations.n_inputs() as u32 {
+        let (task, class) = stratum(observations, &few, i as usize);
+        strata.entry((task, if by_class { class } else { 0 })).or_default().push(i);
+        classes.entry(class).or_default().push(i);
     }
-    strata
-        .into_values()
-        .flat_map(|mut inputs| {
+    let mut draw = || -> Vec<u32> {
+        let shuffled = strata.values_mut().map(|inputs| {
             inputs.shuffle(&mut rng);
-            inputs
-        })
-        .collect()
+            inputs.as_slice()
+        });
+        shuffled.collect::<Vec<_>>().concat()
+    };
+    let rarest = classes.values().map(Vec::len).min().unwrap_or(0);
+    if by_class || classes.len() != 2 || rarest >= FEW_ROWS_OF_A_CLASS * n_parts {
+        return draw();
+    }
+    let is_first = {
+        let mut is_first = vec![false; observations.n_inputs()];
+        classes.values().take(1).flatten().for_each(|&i| is_first[i as usize] = true);
+        is_first
+    };
+    let unevenness = |inputs: &[u32]| {
+        let (mut rows, mut of_class) = (vec![0usize; n_parts], vec![0usize; n_parts]);
+        for (place, &i) in inputs.iter().enumerate() {
+            rows[part_of(place)] += 1;
+            of_class[part_of(place)] += usize::from(is_first[i as usize]);
+        }
+        let share = of_class.iter().sum::<usize>() as f64 / inputs.len() as f64;
+        rows.iter().zip(&of_class).map(|(n, own)| (*own as f64 - share * *n as f64).powi(2)).sum::<f64>()
+    };
+    let draws = (0..DRAWS).map(|_| draw()).map(|inputs| (unevenness(&inputs), inputs));
+    let best = draws.reduce(|best, other| if other.0 < best.0 { other } else { best });
+    best.map(|(_, inputs)| inputs).unwrap_or_default()
 }
 
 /// Task and class of an input with one observation; class of an input of a one-vs-all problem; else all the same.
@@ -137,46 +178,69 @@ pub(super) fn tasks_with_few_labels(observations: &Observations) -> Vec<bool> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn every_class_of_every_task_is_spread_evenly() {
-        let task: Vec<u32> = (0..120).map(|i| i % 4).collect();
-        let label: Vec<f64> = (0..120).map(|i| if (i / 4) % 5 == 0 { 1.0 } else { -1.0 }).collect();
-        let obs = Observations::multi_task(&task, label.clone()).unwrap();
-        let fold = folds(&obs, 3, FoldOrder::ClassFirst, 7).unwrap();
-        for t in 0..4 {
-            for f in 0..3 {
-                let of = |y: f64| (0..120).filter(|&i| task[i] == t && fold[i] == f && label[i] == y).count();
-                assert_eq!((of(1.0), of(-1.0)), (2, 8), "task {t}, fold {f}");
-            }
-        }
-        assert_eq!(fold, folds(&obs, 3, FoldOrder::ClassFirst, 7).unwrap());
-        assert_ne!(fold, folds(&obs, 3, FoldOrder::ClassFirst, 8).unwrap());
+    fn tasks_of_two_classes(n: u32, n_tasks: u32, is_positive: impl Fn(u32) -> bool) -> Observations {
+        let task: Vec<u32> = (0..n).map(|i| i % n_tasks).collect();
+        let label = (0..n).map(|i| if is_positive(i / n_tasks) { 1.0 } else { -1.0 }).collect();
+        Observations::multi_task(&task, label).unwrap()
     }
 
-    /// One positive row in each of 30 tasks of 20 rows: six of them in each of five folds.
+    #[test]
+    fn tasks_are_spread_evenly_and_so_are_classes_of_all_together() {
+        let obs = tasks_of_two_classes(120, 4, |row| row % 5 == 0);
+        let fold = folds(&obs, 3, FoldOrder::Balanced, 7).unwrap();
+        for f in 0..3 {
+            let inside = |o: &usize| fold[*o] == f;
+            let of_task = |t: usize| (0..120).filter(inside).filter(|&o| obs.task(o) == t).count();
+            assert_eq!((0..4).map(of_task).collect::<Vec<_>>(), [10; 4]);
+            let positive = (0..120).filter(inside).filter(|&o| obs.label(o) > 0.0).count();
+            assert!((7..=9).contains(&positive), "{positive} of 24");
+        }
+        assert_eq!(fold, folds(&obs, 3, FoldOrder::Balanced, 7).unwrap());
+        assert_ne!(fold, folds(&obs, 3, FoldOrder::Balanced, 8).unwrap());
+    }
+
+    #[test]
+    fn training_rows_do_not_tell_the_classes_of_held_out_ones() {
+        // Half of the eight rows of each of 50 tasks are positive: what a fold lacks of them is in the others.
+        let obs = tasks_of_two_classes(400, 50, |row| row % 2 == 0);
+        let fold = folds(&obs, 2, FoldOrder::Balanced, 3).unwrap();
+        let positive =
+            |t: usize| (0..400).filter(|&o| obs.task(o) == t && fold[o] == 0 && obs.label(o) > 0.0).count();
+        assert!((0..50).filter(|&t| positive(t) != 2).count() > 10);
+    }
+
+    /// One positive row in each of 30 tasks of 20 rows: about six of them in each of five folds.
     #[test]
     fn rare_classes_are_spread_evenly_over_all_tasks() {
-        let task: Vec<u32> = (0..600).map(|i| i / 20).collect();
-        let label: Vec<f64> = (0..600).map(|i| if i % 20 == 7 { 1.0 } else { -1.0 }).collect();
-        let obs = Observations::multi_task(&task, label.clone()).unwrap();
+        let obs = tasks_of_two_classes(600, 30, |row| row == 7);
         let positive = |order: FoldOrder| -> Vec<usize> {
             let fold = folds(&obs, 5, order, 1).unwrap();
-            (0..5).map(|f| (0..600).filter(|&i| label[i] > 0.0 && fold[i] == f).count()).collect()
+            (0..5).map(|f| (0..600).filter(|&o| obs.label(o) > 0.0 && fold[o] == f).count()).collect()
         };
-        assert_eq!(positive(FoldOrder::ClassFirst), [6; 5]);
+        let balanced = positive(FoldOrder::Balanced);
+        assert!(balanced.iter().all(|n| (4..=8).contains(n)), "{balanced:?}");
         assert_eq!(positive(FoldOrder::TaskFirst), [30, 0, 0, 0, 0]);
-        let fold = folds(&obs, 5, FoldOrder::ClassFirst, 1).unwrap();
-        let of_task = |t: u32, f: u32| (0..600).filter(|&i| task[i] == t && fold[i] == f).count();
-        assert!((0..30).all(|t| (0..5).all(|f| (3..=5).contains(&of_task(t, f)))));
         let (train, _) = split(&obs, 0.5, 2).unwrap();
-        assert_eq!(train.iter().filter(|&&i| label[i as usize] > 0.0).count(), 15);
+        let positive = train.iter().filter(|&&i| obs.label(i as usize) > 0.0).count();
+        assert!((13..=17).contains(&positive), "{positive}");
+    }
+
+    #[test]
+    fn two_positive_rows_in_all_are_in_two_folds() {
+        let obs = tasks_of_two_classes(40, 20, |_| false);
+        let labels = (0..40).map(|o| if o == 3 || o == 17 { 1.0 } else { -1.0 }).collect();
+        let obs = obs.with_labels(labels).unwrap();
+        for seed in 0..20 {
+            let fold = folds(&obs, 2, FoldOrder::Balanced, seed).unwrap();
+            assert_ne!(fold[3], fold[17], "seed {seed}");
+        }
     }
 
     #[test]
     fn classes_are_spread_evenly() {
         let class: Vec<u32> = (0..30).map(|i| u32::from(i >= 24)).collect();
         let obs = Observations::multi_class(&class, 2).unwrap();
-        let fold = folds(&obs, 3, FoldOrder::ClassFirst, 0).unwrap();
+        let fold = folds(&obs, 3, FoldOrder::Balanced, 0).unwrap();
         for f in 0..3 {
             assert_eq!((24..30).filter(|&i| fold[i] == f).count(), 2);
         }
@@ -198,7 +262,7 @@ mod tests {
     #[test]
     fn too_many_folds_are_refused() {
         let obs = Observations::multi_task(&[0, 0], vec![1.0, 2.0]).unwrap();
-        let cut = |n_folds: usize| folds(&obs, n_folds, FoldOrder::ClassFirst, 0);
+        let cut = |n_folds: usize| folds(&obs, n_folds, FoldOrder::Balanced, 0);
         assert!(cut(3).is_err() && cut(1).is_err() && cut(2).is_ok());
     }
 }

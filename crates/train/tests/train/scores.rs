@@ -21,7 +21,7 @@ fn metric(name: &str) -> Metric {
 
 /// The folds of `kinfolk select`.
 fn fold_rows(observations: &Observations, n_folds: usize) -> Vec<FoldRows> {
-    let fold_of = folds::folds(observations, n_folds, FoldOrder::ClassFirst, 3).unwrap();
+    let fold_of = folds::folds(observations, n_folds, FoldOrder::Balanced, 3).unwrap();
     let rows = |f: usize, test: bool| -> Vec<u32> {
         let inputs = 0..fold_of.len() as u32;
         inputs.filter(|&i| (fold_of[i as usize] as usize == f) == test).collect()
