@@ -37,7 +37,8 @@ pub(super) struct HeldOutPredictions {
 impl<'a> FoldScoring<'a> {
     pub(super) fn new(study: &'a Study<'_>, folds: &[FoldRows]) -> Result<Self> {
         let n_first = n_first(folds.iter().map(|fold| fold.test.len()));
-        let held_out = HeldOut::new(study.observations, &study.losses, folds);
+        let held_out = HeldOut::new(study.observations, &study.losses, folds)
+            .with_target_scale(study.spec.target_scale());
         let (metric, _) = defined_metric(study, &held_out)?;
         let mut is_first = vec![false; study.inputs.n_inputs()];
         folds[..n_first].iter().flat_map(|fold| &fold.test).for_each(|&i| is_first[i as usize] = true);

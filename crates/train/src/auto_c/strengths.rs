@@ -11,7 +11,7 @@ use crate::observer::StopObserver;
 use crate::parallel::in_parallel;
 use crate::select::TrainingFold;
 use crate::{FitSpec, MethodSpec, PreparedData, Result, StudyObserver, Weight, predict};
-use kinfolk::{CScale, Dataset, Observations, Start, TargetScaling};
+use kinfolk::{CScale, Dataset, Observations, Start};
 use std::ops::Range;
 
 /// Strengths that are fitted on all folds if they are close to each other.
@@ -28,8 +28,6 @@ pub(super) struct Strengths<'a> {
     pub(super) scoring: &'a FoldScoring<'a>,
     pub(super) threads: usize,
     pub(super) observer: &'a dyn StudyObserver,
-    /// Of fits to labels as they were given: how those of the study are scaled, in whose units predictions are.
-    pub(super) units: Option<&'a TargetScaling>,
     /// For each fold, the duals of its fits so far, with their steps.
     warm: Vec<Vec<(i32, Vec<f64>)>>,
 }
@@ -94,8 +92,8 @@ impl<'a> Strengths<'a> {
             prepared.with_c_scale(scale.of_part(data.observations())).with_atoms(&spec)
         };
         let prepared = open.iter().zip(data).map(prepare).collect::<Result<_>>()?;
-        let (units, warm) = (None, vec![vec![]; open.len()]);
-        Ok(Strengths { spec, open, prepared, scoring, threads, observer, units, warm })
+        let warm = vec![vec![]; open.len()];
+        Ok(Strengths { spec, open, prepared, scoring, threads, observer, warm })
     }
 
     /// The best strength of a method, searched from this one. At most so many are fitted on all folds.
@@ -171,12 +169,7 @@ impl<'a> Strengths<'a> {
             if self.observer.stop() {
                 return Ok(None);
             }
-            let mut predictions = predict(&trained.model, &fold.test_inputs, &fold.test)?;
-            if let Some(units) = self.units {
-                let in_units =
-                    |(o, value): (usize, &mut f64)| *value = units.scale(fold.test.task(o), *value);
-                predictions.iter_mut().enumerate().for_each(in_units);
-            }
+            let predictions = predict(&trained.model, &fold.test_inputs, &fold.test)?;
             Ok(Some(FoldTrial { predictions, alpha: trained.model.alpha().unwrap_or_default().to_vec() }))
         };
         let folds: Vec<usize> = folds.collect();

@@ -44,7 +44,10 @@ pub(super) fn search(
     observer: &dyn StudyObserver,
 ) -> Result<Searched> {
     let rows = study.cut(study.seed)?;
+    let given = levels.map(|open| open.given(study)).transpose()?;
+    let drawn_study = given.as_ref().map(|given| OpenLevels::study(study, given));
     let scoring = FoldScoring::new(study, &rows)?;
+    let drawn_scoring = drawn_study.as_ref().map(|study| FoldScoring::new(study, &rows)).transpose()?;
     let mut found = Searched {
         metric: scoring.metric,
         method: study.spec.method.for_data(study.observations),
@@ -82,21 +85,23 @@ pub(super) fn search(
     }
     // How errors grow with fewer rows hardly depends on levels and steps.
     let (free_method, free) = (found.method.clone(), own.clone());
-    let drawn = match levels.filter(|_| !observer.stop()) {
-        Some(open) => open.search((study, &rows), &fits, (&free_method, &free))?.map(|drawn| (open, drawn)),
-        None => None,
-    };
-    let (mut drawn_fits, mut units) = (None, None);
-    if let Some((open, LevelTrials { folds, found: trials, best, units: in_units })) = drawn {
+    let (mut scoring, mut drawn_fits, mut units) = (&scoring, None, None);
+    if let (Some(open), Some(drawn_study), Some(drawn_scoring)) = (levels, &drawn_study, &drawn_scoring)
+        && !observer.stop()
+        && let Some(drawn) =
+            open.search((drawn_study, &rows), (&fits, drawn_scoring), (&free_method, &free))?
+    {
+        let LevelTrials { folds, found: trials, best, units: in_units } = drawn;
         (found.intercept, found.tried, own, units) = (Some(folds.intercept), trials.tried, best, in_units);
+        scoring = drawn_scoring;
         drawn_folds = folds;
         drawn_data = datasets(&drawn_folds.open, &drawn_folds.spec)?;
-        drawn_fits = Some(open.fits(&drawn_folds, &drawn_data, &fits)?);
+        drawn_fits = Some(drawn_folds.fits(&drawn_data, scoring, &fits)?);
     }
     // With the same levels as where they are given.
     let of_levels = drawn_fits.as_mut().unwrap_or(&mut fits);
     let mut simple: Vec<(Baseline, HeldOutPredictions)> = vec![];
-    for baseline in baselines(study, &scoring) {
+    for baseline in baselines(study, scoring) {
         let predicted = match method_of(baseline)? {
             None => Some(scoring.predicted(Folds::All, scoring.held_out().baseline())?),
             // A baseline has a best strength of its own, by the same search on the same folds.

@@ -4,7 +4,7 @@ use super::class_probabilities::{ClassRow, best_exponent, class_probabilities, l
 use super::{Measure, Metric, RowLoss, Score};
 use crate::Result;
 use kinfolk::loss::Loss;
-use kinfolk::{Inputs, LossKind, Losses, Model, Observations, metrics};
+use kinfolk::{Inputs, LossKind, Losses, Model, Observations, TargetScale, metrics};
 
 /// Labels and predictions of several tasks.
 ///
@@ -18,6 +18,8 @@ pub struct Predictions {
     rows: Vec<PredictedRow>,
     /// What probabilities of classes are raised to before they are divided by their sum.
     class_exponent: f64,
+    /// Whether labels of tasks can be compared, so that errors of all tasks are in one unit.
+    one_unit: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -59,12 +61,18 @@ impl Predictions {
                 return Err(crate::Error::Study(why));
             }
         };
-        Ok(Predictions { losses, n_tasks, rows: vec![], class_exponent: 1.0 })
+        Ok(Predictions { losses, n_tasks, rows: vec![], class_exponent: 1.0, one_unit: false })
     }
 
     /// The same with probabilities of classes to this power; see [`class_probabilities`].
     pub fn with_class_exponent(self, class_exponent: f64) -> Self {
         Predictions { class_exponent, ..self }
+    }
+
+    /// The same for labels that are scaled like this: if all tasks are scaled as one, their labels can be compared, and
+    /// errors of the rows of all tasks together are in one unit. Otherwise each task's are in a unit of its own.
+    pub fn with_target_scale(self, scale: TargetScale) -> Self {
+        Predictions { one_unit: matches!(scale, TargetScale::Common | TargetScale::Pooled), ..self }
     }
 
     /// The exponent of probabilities of classes that is best for these rows; `None` if they are not of three classes
@@ -156,9 +164,7 @@ impl Predictions {
         let score = |fold: usize| {
             let own = self.rows.iter().filter(|row| row.fold as usize == fold);
             let rows = own.map(|row| PredictedRow { baseline: None, ..*row }).collect();
-            let losses = self.losses.clone();
-            Predictions { losses, n_tasks: self.n_tasks, rows, class_exponent: self.class_exponent }
-                .score(metric)
+            Predictions { rows, losses: self.losses.clone(), ..*self }.score(metric)
         };
         (0..n_folds).map(score).collect()
     }
@@ -265,7 +271,8 @@ impl Predictions {
 
     /// Labels and predictions less the baseline of their row, over the root mean square of the task's labels less
     /// their baselines. Without a baseline it is the mean of the task's labels. `without_mean` removes the means
-    /// of errors and of deviations. A task whose labels do not deviate has no rows.
+    /// of errors and of deviations. A task whose labels do not deviate has no rows. Among the rows of all tasks, those
+    /// of a task weigh as precisely as its unit is known, or, if there is one unit for all, by the square of its own.
     fn in_units_of_tasks(&self, without_mean: bool) -> Vec<MeasuredRow> {
         let mut of_task: Vec<Vec<&PredictedRow>> = vec![vec![]; self.n_tasks];
         self.rows.iter().for_each(|row| of_task[row.task as usize].push(row));
@@ -301,8 +308,12 @@ impl Predictions {
                     .collect::<Vec<_>>(),
             );
         }
-        for (rows, precision) in measured.iter_mut().zip(metrics::precision_weights(&ln_squares, &totals)) {
-            rows.iter_mut().for_each(|row| row.pooled_weight *= precision);
+        let of_task = match self.one_unit {
+            true => relative(&ln_squares),
+            false => metrics::precision_weights(&ln_squares, &totals),
+        };
+        for (rows, of_task) in measured.iter_mut().zip(of_task) {
+            rows.iter_mut().for_each(|row| row.pooled_weight *= of_task);
         }
         let mut measured = measured.concat();
         if measured.iter().all(|row| row.pooled_weight == 0.0) {
@@ -338,6 +349,12 @@ impl Predictions {
         };
         self.rows.chunks(self.n_tasks.max(1)).filter_map(row).collect()
     }
+}
+
+/// Numbers with these logarithms, relative to the largest.
+fn relative(logarithms: &[f64]) -> Vec<f64> {
+    let largest = logarithms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    logarithms.iter().map(|ln| (ln - largest).exp()).collect()
 }
 
 fn subtract_mean(values: &mut [f64], weights: &[f64]) {

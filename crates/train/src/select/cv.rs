@@ -215,7 +215,8 @@ fn of_cuts(
 
 impl<'a> FoldCut<'a> {
     fn new(study: &'a Study<'_>, folds: Vec<FoldRows>) -> Self {
-        let held_out = HeldOut::new(study.observations, &study.losses, &folds);
+        let held_out = HeldOut::new(study.observations, &study.losses, &folds)
+            .with_target_scale(study.spec.target_scale());
         FoldCut { folds, held_out }
     }
 }

@@ -3,7 +3,7 @@
 use super::{FoldRows, Scored};
 use crate::metric::{Predictions, RowLoss};
 use crate::{HeldOutError, Metric, Result, Score, all_losses};
-use kinfolk::{LossKind, Losses, Observations};
+use kinfolk::{LossKind, Losses, Observations, TargetScale};
 
 /// The test rows of all folds, ready to score what the fits of the folds predict for them.
 ///
@@ -21,6 +21,7 @@ pub struct HeldOut<'a> {
     losses: &'a Losses,
     n_folds: usize,
     tested: Vec<TestedRow>,
+    scale: TargetScale,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -52,7 +53,12 @@ impl<'a> HeldOut<'a> {
                 tested.push(TestedRow { observation: o as u32, fold: f as u32, baseline, is_known });
             }
         }
-        HeldOut { observations, losses, n_folds: folds.len(), tested }
+        HeldOut { observations, losses, n_folds: folds.len(), tested, scale: TargetScale::None }
+    }
+
+    /// The same for labels that fits scale like this: it says whether those of several tasks can be compared.
+    pub(crate) fn with_target_scale(self, scale: TargetScale) -> Self {
+        HeldOut { scale, ..self }
     }
 
     /// Number of predictions that are scored.
@@ -90,6 +96,43 @@ impl<'a> HeldOut<'a> {
         Ok(if is_classification { rows.row_losses() } else { rows.row_errors() })
     }
 
+    /// Squared errors of two predictions of numbers, each task's in units of its mean of both: no unit of a task
+    /// matters, and no task that one of the two predicts badly counts for more than its rows.
+    pub(crate) fn relative_errors(&self, one: &[f64], other: &[f64]) -> [Vec<RowLoss>; 2] {
+        let errors = |predictions: &[f64]| -> Vec<f64> {
+            let error = |(row, z): (&TestedRow, &f64)| z - self.observations.label(row.observation as usize);
+            self.tested.iter().zip(predictions).map(error).collect()
+        };
+        let both = [errors(one), errors(other)];
+        let task = |row: &TestedRow| self.observations.task(row.observation as usize);
+        let mut largest = vec![0.0f64; self.observations.n_tasks()];
+        for (i, row) in self.tested.iter().enumerate() {
+            let own = &mut largest[task(row)];
+            *own = both.iter().fold(*own, |most, errors| most.max(errors[i].abs()));
+        }
+        let square = |errors: &[f64], i: usize, row: &TestedRow| {
+            let unit = largest[task(row)];
+            if unit > 0.0 { (errors[i] / unit).powi(2) } else { 0.0 }
+        };
+        let mut sums = vec![(0.0, 0.0); largest.len()];
+        for (i, row) in self.tested.iter().enumerate() {
+            let weight = self.observations.weight(row.observation as usize);
+            let (sum, total) = &mut sums[task(row)];
+            *sum += weight * both.iter().map(|errors| square(errors, i, row)).sum::<f64>();
+            *total += 2.0 * weight;
+        }
+        both.each_ref().map(|errors| {
+            let loss = |(i, row): (usize, &TestedRow)| {
+                let o = row.observation as usize;
+                let (sum, total) = sums[task(row)];
+                let mean = if sum > 0.0 { sum / total } else { 1.0 };
+                let (input, weight) = (self.observations.input(o) as u32, self.observations.weight(o));
+                RowLoss { input, loss: square(errors, i, row) / mean, weight }
+            };
+            self.tested.iter().enumerate().map(loss).collect()
+        })
+    }
+
     /// Of classes, 1 for each input that was given a wrong one, else 0.
     pub(crate) fn class_errors(&self, predictions: &[f64]) -> Result<Vec<RowLoss>> {
         Ok(self.predictions(predictions)?.class_errors())
@@ -107,6 +150,12 @@ impl<'a> HeldOut<'a> {
         let numbers = !all_losses(self.losses, LossKind::is_classification);
         let known = || self.tested.iter().zip(predictions).filter(|(row, _)| row.is_known);
         numbers.then(|| known().map(error).collect())
+    }
+
+    /// Predictions in other units of their tasks.
+    pub(crate) fn in_other_units(&self, predictions: &[f64], unit: impl Fn(usize, f64) -> f64) -> Vec<f64> {
+        let task = |row: &TestedRow| self.observations.task(row.observation as usize);
+        self.tested.iter().zip(predictions).map(|(row, value)| unit(task(row), *value)).collect()
     }
 
     /// The exponent of probabilities of classes that is best for these predictions; `None` without such probabilities.
@@ -154,7 +203,8 @@ impl<'a> HeldOut<'a> {
 
     fn predictions(&self, predictions: &[f64]) -> Result<Predictions> {
         assert_eq!(predictions.len(), self.len(), "a prediction for each test row");
-        let mut all = Predictions::new(self.losses, self.observations.n_tasks())?;
+        let all = Predictions::new(self.losses, self.observations.n_tasks())?;
+        let mut all = all.with_target_scale(self.scale);
         for (row, &z) in self.tested.iter().zip(predictions) {
             all.push_held_out(self.observations, row.observation as usize, z, row.fold, row.baseline);
         }

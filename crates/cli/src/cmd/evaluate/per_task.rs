@@ -119,7 +119,8 @@ pub(super) fn run(args: &EvaluateArgs, data: &DataFiles, trained: &Trained, repo
     let widths = args.interval.map(|level| half_widths(trained, level)).transpose()?;
     let (mut coverage, mut n_inputs): (Vec<Coverage>, usize) = (vec![], 0);
     let seen = Predictions::new(loss, model.tasks().len())?;
-    let mut seen = seen.with_class_exponent(trained.outcome.exponent_of_classes());
+    let seen = seen.with_class_exponent(trained.outcome.exponent_of_classes());
+    let mut seen = seen.with_target_scale(model.about().target_scale);
     let mut names: Vec<String> = model.tasks().iter().collect();
     let atoms = args.new_rows.atoms(&args.columns, trained)?;
     let new_tasks = trained.new_tasks(&atoms)?;
