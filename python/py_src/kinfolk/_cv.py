@@ -54,8 +54,8 @@ class MultiTaskCV(
         kin its weights, k and kernels, one after another. Parameters that the estimator sets are kept. {} tries values
         of C only. Parameters of a pipeline have the names of its steps in front, as in `multitaskregressor__k`.
     cv : int, splitter or iterable, default=5
-        A number means the folds of the command: each task, and each class of all rows, is spread evenly over them, unless
-        `groups` or `times` are given to `fit`. The seed is the estimator's `random_state`.
+        A number means the folds of the command: each task, and each class of all rows, is spread evenly over them,
+        unless `groups` or `times` are given to `fit`. The seed is the estimator's `random_state`.
     scoring : str, callable, list, dict or None, default="select"
         "select" is the metric that the command takes for these labels, and "select:NAME" one of its metrics, such as
         "select:auc" (the mean over tasks) or "select:pooled-auc" (all rows together). Settings are chosen by the

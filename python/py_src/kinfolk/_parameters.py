@@ -213,8 +213,8 @@ class EngineParameters:
         "auto",
         "{{scalings}}",
         """Scaling of the features, kept in the model: "standard" gives mean 0 and variance 1, "spread" variance 1
-        without a shift, "unit" rows of length 1. "mixed" divides numbers by their standard deviation and features of two
-        values by half the distance of these, after centring dense ones. "auto" is "mixed", and none for precomputed
+        without a shift, "unit" rows of length 1. "mixed" divides numbers by their standard deviation and features of
+        two values by half the distance of these, after centring dense ones. "auto" is "mixed", and none for precomputed
         kernels. `scale_` is what was done.""",
         key="scale",
         convert=_scale,
