@@ -111,8 +111,8 @@ impl OpenLevels {
     }
 
     /// Whether levels that are drawn together predict better than free ones. Of numbers, errors in one unit are those
-    /// of the tasks whose labels differ most. So errors relative to those of each task may be better, too, and must not be
-    /// worse: they are much worse where tasks have units of their own.
+    /// of the tasks whose labels differ most. So errors relative to those of each task may be better, too, and must not
+    /// be worse: they are much worse where tasks have units of their own.
     fn are_better(&self, scoring: &FoldScoring<'_>, drawn: &StrengthFit, free: &[f64]) -> Result<bool> {
         let is_better = |losses: &[RowLoss], than: &[RowLoss]| is_better(losses, than, WORTH_A_STEP);
         let in_one_unit = is_better(&drawn.predicted.losses, &scoring.losses(Folds::All, free)?);

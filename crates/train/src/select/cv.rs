@@ -476,11 +476,11 @@ pub(crate) fn defined_metric(
     held_out: &HeldOut<'_>,
 ) -> Result<(Metric, Option<ReplacedMetric>)> {
     let metric = study.metric();
-    let (tasks, undefined) = held_out.undefined_tasks(metric, study.scored)?;
-    match study.is_undefined(undefined, tasks) {
+    let (tasks, score) = held_out.score_of_zeros(metric, study.scored)?;
+    match study.is_undefined(&score, tasks) {
         false => Ok((metric, None)),
         true => {
-            let replaced = ReplacedMetric { metric, undefined, tasks };
+            let replaced = ReplacedMetric { metric, undefined: score.undefined, tasks };
             Ok((metric.always_defined(&study.losses), Some(replaced)))
         }
     }

@@ -180,11 +180,11 @@ impl<'a> HeldOut<'a> {
         self.tested.iter().any(|row| row.is_known)
     }
 
-    /// How many tasks have test rows, and for how many of them the metric is undefined whatever is predicted.
-    pub(super) fn undefined_tasks(&self, metric: Metric, scored: Scored) -> Result<(usize, usize)> {
+    /// How many tasks have test rows, and a score, which tells where the metric is undefined whatever is predicted.
+    pub(super) fn score_of_zeros(&self, metric: Metric, scored: Scored) -> Result<(usize, Score)> {
         let zeros = vec![0.0; self.len()];
         let with_rows = self.predictions(&zeros)?.counts().iter().filter(|n| **n > 0).count();
-        Ok((with_rows, self.folded(metric, scored, &zeros)?.all.undefined))
+        Ok((with_rows, self.folded(metric, scored, &zeros)?.all))
     }
 
     /// The score of all folds, and of each. Together, folds are scored in the same units; by fold, each as if it

@@ -2,7 +2,9 @@
 
 use super::{FoldOrder, FoldRows, HeldOut, Row, cut, folds, keyed_folds};
 use crate::observer::StopObserver;
-use crate::{Error, FitSpec, LossSpec, Metric, Result, StudyObserver, Trained, Training};
+use crate::{
+    Average, Error, FitSpec, LossSpec, Measure, Metric, Result, Score, StudyObserver, Trained, Training,
+};
 use kinfolk::{Inputs, Losses, Observations, Observer, Start, TargetScale, TargetScaling};
 use kinfolk_io::{FoldKeys, Schema};
 use serde::{Deserialize, Serialize};
@@ -81,11 +83,15 @@ impl<'a> Study<'a> {
         self.metric.unwrap_or_else(|| Metric::default_for(self.observations))
     }
 
-    /// Whether a metric that is undefined for so many tasks cannot be used: if it was asked for, only if that is
-    /// all of them; if it is the one that suits the labels, if it is more than half. What few tasks say need not be
-    /// good for the others.
-    pub(super) fn is_undefined(&self, undefined: usize, tasks: usize) -> bool {
-        if self.metric.is_some() { undefined >= tasks } else { 2 * undefined > tasks }
+    /// Whether a metric with such a score, undefined for some of so many tasks, cannot be used: if it was asked for,
+    /// only if that is all of them; if it is the one that suits the labels, if it is more than half. What few tasks say
+    /// need not be good for the others. Where rows of all tasks are ranked together, tasks need no score of their own.
+    pub(super) fn is_undefined(&self, score: &Score, tasks: usize) -> bool {
+        let Metric { measure, average } = self.metric();
+        if average == Average::Rows && matches!(measure, Measure::Auc | Measure::PrAuc) {
+            return score.value.is_nan();
+        }
+        if self.metric.is_some() { score.undefined >= tasks } else { 2 * score.undefined > tasks }
     }
 
     /// The metric to score such observations by: another one if it is undefined for them.
@@ -93,7 +99,7 @@ impl<'a> Study<'a> {
         let metric = self.metric();
         let score = metric.score(observations, &self.losses, &vec![0.0; observations.len()])?;
         let tasks = score.per_task.len() - score.tasks_without_rows();
-        let instead = self.is_undefined(score.undefined, tasks);
+        let instead = self.is_undefined(&score, tasks);
         Ok(if instead { metric.always_defined(&self.losses) } else { metric })
     }
 

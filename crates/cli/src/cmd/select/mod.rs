@@ -36,8 +36,8 @@ Examples:
 /// Choose a method and its parameters by cross-validation, and fit the winner.
 ///
 /// Every task has its share of each fold, unless groups or times decide (--folds-by). Fits go along the grid, each
-/// from the solution of the one before, and several run at a time. C is tried on a scale without units, the strength, which
-/// means the same for any data and method, unless --grid c=... is given.
+/// from the solution of the one before, and several run at a time. C is tried on a scale without units, the strength,
+/// which means the same for any data and method, unless --grid c=... is given.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SelectArgs {
