@@ -289,8 +289,8 @@ impl Scaling {
             ))),
             (Scaling::Standard { .. } | Scaling::Mixed { centred: true, .. }, Inputs::Sparse(_)) => {
                 Err(Error::Incompatible(format!(
-                    "{} scaling of dense inputs would fill sparse ones, since a zero less the mean is none; give dense \
-                     inputs or choose spread scaling, which divides by the same numbers",
+                    "{} scaling would fill sparse inputs, since a zero less the mean is none; give dense inputs or \
+                     choose spread scaling, which subtracts no means",
                     self.kind()
                 )))
             }

@@ -103,7 +103,7 @@ fn what_cannot_be_scaled_says_why() {
         other => panic!("{other:?}"),
     };
     let gram = Inputs::from(Gram::new(vec![1.0], 1).unwrap());
-    for kind in [ScalingKind::Standard, ScalingKind::Spread, ScalingKind::Unit] {
+    for kind in [ScalingKind::Mixed, ScalingKind::Standard, ScalingKind::Spread, ScalingKind::Unit] {
         let why = refusal(Scaling::fit(kind, &gram).map(|_| ()));
         assert!(why.starts_with(&format!("{kind} scaling is about features")), "{why}");
     }
@@ -122,14 +122,14 @@ fn what_cannot_be_scaled_says_why() {
 }
 
 #[test]
-fn auto_is_standard_for_dense_spread_for_sparse_and_none_for_kernels() {
+fn auto_is_mixed_for_features_and_none_for_kernels() {
     let x = [0.0, 5.0, 2.0, 5.0];
     let same = |inputs: &Inputs<'_>, kind| {
         let auto = Scaling::fit(ScalingKind::Auto, inputs).unwrap();
         assert_eq!((auto.kind(), &auto), (kind, &Scaling::fit(kind, inputs).unwrap()));
     };
-    same(&dense(&x, 2), ScalingKind::Standard);
-    same(&sparse(&x, 2), ScalingKind::Spread);
+    same(&dense(&x, 2), ScalingKind::Mixed);
+    same(&sparse(&x, 2), ScalingKind::Mixed);
     same(&Inputs::from(Gram::new(vec![1.0], 1).unwrap()), ScalingKind::None);
 }
 
@@ -138,7 +138,7 @@ fn weights_are_repetitions() {
     let once = [1.0, 0.0, 4.0, 2.0, 0.0, -5.0, 9e9, 1e300];
     let twice = [1.0, 0.0, 4.0, 2.0, 4.0, 2.0, 4.0, 2.0, 0.0, -5.0];
     let weights = [1e-200, 3e-200, 1e-200, 0.0];
-    for kind in [ScalingKind::Standard, ScalingKind::Spread] {
+    for kind in [ScalingKind::Mixed, ScalingKind::Standard, ScalingKind::Spread] {
         let weighted = Scaling::fit_weighted(kind, &dense(&once, 2), Some(&weights)).unwrap();
         let repeated = Scaling::fit(kind, &dense(&twice, 2)).unwrap();
         close(
@@ -179,7 +179,7 @@ fn names() {
     let error = "robust".parse::<ScalingKind>().unwrap_err().to_string();
     assert_eq!(
         error,
-        "scaling \"robust\" is not understood: it is one of auto, none, standard, spread, unit"
+        "scaling \"robust\" is not understood: it is one of auto, none, mixed, standard, spread, unit"
     );
 }
 
@@ -206,10 +206,25 @@ proptest! {
             prop_assert_eq!(&Scaling::fit(kind, &narrow).unwrap(), &scaling);
             let expected = bits(&scaled(&scaling, &wide));
             prop_assert_eq!(bits(&scaled(&scaling, &narrow)), &expected[..]);
-            if scaling.kind() != ScalingKind::Standard {
+            if !matches!(scaling, Scaling::Standard { .. } | Scaling::Mixed { .. }) {
                 let holes: Vec<f64> = scaled(&scaling, &sparse(&x, cols)).iter().map(|x| x + 0.0).collect();
                 let plus: Vec<f64> = expected.iter().map(|x| f64::from_bits(*x) + 0.0).collect();
                 prop_assert_eq!(bits(&holes), bits(&plus));
+            }
+        }
+    }
+
+    #[test]
+    fn sparse_features_have_the_factors_of_dense_ones((x, cols) in table()) {
+        for kind in [ScalingKind::Mixed, ScalingKind::Spread] {
+            let factor = |inputs: &Inputs<'_>| {
+                Scaling::fit(kind, inputs).unwrap().mean_and_factor().unwrap().1.to_vec()
+            };
+            let (whole, holes) = (factor(&dense(&x, cols)), factor(&sparse(&x, cols)));
+            for j in 0..cols {
+                // Constant features are left alone where means are subtracted.
+                let constant = x.iter().skip(j).step_by(cols).all(|v| *v == x[j]);
+                prop_assert!(constant || (whole[j] / holes[j] - 1.0).abs() < 1e-9, "{} {}", whole[j], holes[j]);
             }
         }
     }

@@ -36,7 +36,9 @@ impl Data {
         let own: Vec<f64> = (0..TASKS * d).map(|_| 0.3 * random.fine()).collect();
         let (mut x, mut labels, mut weights) = (vec![], vec![], vec![]);
         for i in 0..n {
-            let row: Vec<f64> = (0..d).map(|j| random.fine() * (1.0 + j as f64)).collect();
+            let mut row: Vec<f64> = (0..d).map(|j| random.fine() * (1.0 + j as f64)).collect();
+            // One feature has two values, one of them rare.
+            row[d - 1] = f64::from(u8::from(i % 7 == 3));
             let mut label = |t: usize| {
                 let z: f64 = (0..d).map(|j| row[j] * (common[j] + own[t * d + j])).sum();
                 (t as u32, z + 0.5 * random.fine() + t as f64)
@@ -135,7 +137,7 @@ fn model_of(statistics: &Statistics, intercept: Intercept, settings: &Settings) 
 fn model_of_rows(data: &Data, intercept: Intercept, settings: &Settings) -> Model {
     let (inputs, observations) = (data.inputs(&data.all()), data.observations(&data.all()));
     let weights = observations.input_weights();
-    let scaling = Scaling::fit_weighted(ScalingKind::Standard, &inputs, weights.as_deref()).unwrap();
+    let scaling = Scaling::fit_weighted(ScalingKind::Auto, &inputs, weights.as_deref()).unwrap();
     let spec = problem_spec(intercept);
     let centred = intercept == Intercept::Free;
     let targets = kinfolk::TargetScaling::fit(TargetScale::Task, &observations, &spec.loss, centred).unwrap();
@@ -407,6 +409,13 @@ fn sparse_rows_have_the_moments_of_dense_ones() {
     let mut own = Statistics::new(&StatisticsOptions::default());
     own.update(&sparse, &data.observations(&data.all())).unwrap();
     let dense = data.statistics(&data.all(), 1);
-    assert_eq!(own.scaling(ScalingKind::Auto).unwrap(), dense.scaling(ScalingKind::Spread).unwrap());
+    assert_eq!(own.scaling(ScalingKind::Spread).unwrap(), dense.scaling(ScalingKind::Spread).unwrap());
+    let factor = |statistics: &Statistics| {
+        let scaling = statistics.scaling(ScalingKind::Auto).unwrap();
+        assert_eq!(scaling.kind(), ScalingKind::Mixed);
+        scaling.mean_and_factor().unwrap().1.to_vec()
+    };
+    assert_eq!(factor(&own), factor(&dense));
+    assert_eq!(factor(&own)[3], 2.0);
     assert!(own.scaling(ScalingKind::Standard).is_err());
 }
