@@ -129,7 +129,8 @@ def summary(path):
         old, new = (np.array([max(WORST, pair[i]["score"]) for pair in pairs]) for i in (0, 1))
         gain = new - old
         drawn = sum(pair[1]["drawn"] for pair in pairs)
-        ratios = [pair[1]["seconds"] / pair[0]["seconds"] for pair in pairs if pair[0]["seconds"] > 0.05]
+        times = [[one["seconds"] for one in pair] for pair in pairs]
+        ratios = [new / old for old, new in times if min(old, new) > 0.05]
         print(
             f"| {'two values' if is_class else 'numbers'} | {len(pairs)} | {old.mean():.4f} | {new.mean():.4f} "
             f"| {gain.mean():+.4f} | {gain.std() / len(gain) ** 0.5:.4f} | {(gain < -0.01).sum()} "
