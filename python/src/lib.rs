@@ -34,7 +34,7 @@ mod _native {
     #[pymodule_export]
     use super::rows::{PyRowsPart, memory_bytes};
     #[pymodule_export]
-    use super::select::{cross_validate, splits};
+    use super::select::{cross_validate, drawn_levels, splits};
     #[pymodule_export]
     use super::statistics::{PyStatistics, certified, certify_part, fit_statistics};
     #[pymodule_export]

@@ -48,6 +48,30 @@ pub(crate) fn splits<'py>(
     Ok(folds.into_iter().map(arrays).collect())
 }
 
+/// The intercepts drawn together that a fit of a spec, which is JSON, would take for these rows, as in the command
+/// select; `None` if it leaves no levels open, or free ones predict as well.
+#[pyfunction]
+#[pyo3(signature = (x, observations, spec, keys=None))]
+pub(crate) fn drawn_levels(
+    py: Python<'_>,
+    x: Features<'_>,
+    observations: &PyObservations,
+    spec: &str,
+    keys: Option<PyFoldKeys<'_>>,
+) -> PyResult<Option<String>> {
+    let spec = parse(spec)?;
+    let inputs = x.inputs(is_gram(&spec))?;
+    let losses = Training::losses_of(&spec, &observations.0);
+    let mut study = Study::new(&inputs, &observations.0, losses, spec);
+    study.fold_keys = fold_keys(keys);
+    let work = |observer: &mut ChannelObserver<'_>| study.settle_levels(&*observer);
+    let (found, raised) = run_in_background(py, Callbacks::default(), work)?;
+    match raised {
+        Some(error) => Err(error),
+        None => Ok(found.map_err(of_method)?.map(|intercept| intercept.to_string())),
+    }
+}
+
 /// A metric of the command (empty for the one that suits the labels), or a Python function of fold and model.
 #[derive(FromPyObject)]
 pub(crate) enum Scoring {

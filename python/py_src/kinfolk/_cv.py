@@ -262,10 +262,15 @@ class MultiTaskCV(
         splits: list[Split] = []
         results: list[SettingResult] = []
         failed: list[tuple[int, dict[str, Any], Exception]] = []
+        levels: dict[str, Any] | None = None
         for setting in settings:
             one = clone(estimator).set_params(**clone(setting, safe=False))
             try:
                 data = one._add_offset(one._prepare(X, y, task, sample_weight), offset)
+                if metric is not None and one.intercept == "auto":
+                    levels = self._levels(one, data, keys) if levels is None else levels
+                    setting = {**setting, **levels}
+                    one.set_params(**levels)
                 splits = splits or self._splits(one, data, X, y, keys)
                 scorer = FoldScorer(one, data, splits, (X, y, task), scoring)
                 results += self._cross_validate(setting, data, scorer, search, metric)
@@ -294,6 +299,13 @@ class MultiTaskCV(
         params = [{**setting, "C": c} for c in values]
         gaps: list[float | None] = [None] * n
         return SettingResult(params, [nothing] * n, like(other.test), like(other.train), gaps, [0.0] * n, seconds)
+
+    def _levels(self, estimator: Any, data: TrainingData, keys: tuple[Any, Any]) -> dict[str, Any]:
+        """The intercepts of all settings, as the command select has them."""
+        spec = estimator._specification(data, threads=_checks.threads(self.n_jobs))
+        by = _folds.keys(*keys, data.x.shape[0]) if isinstance(self.cv, (int, np.integer)) else None
+        found = _native.drawn_levels(estimator._native_inputs(data.x, training=True), data.observations, spec, by)
+        return {} if found is None else {"intercept": found}
 
     def _splits(
         self, estimator: Any, data: TrainingData, X: Any, y: Any, keys: tuple[Any, Any]
@@ -339,7 +351,8 @@ class MultiTaskCV(
         scores = np.asarray(found["scores"])
         score = scores.mean(axis=1).tolist() if metric is None else found["score"]
         tried = list(dict.fromkeys(zip(found["methods"], found["kernels"], strict=True)))
-        settings = settings_of(estimator, tried) if search else [dict(setting)]
+        drawn = {name: value for name, value in setting.items() if name == "intercept"} if search else {}
+        settings = [{**own, **drawn} for own in settings_of(estimator, tried)] if search else [dict(setting)]
         results = []
         for pair, own in zip(tried, settings, strict=True):
             rows = [i for i, row in enumerate(zip(found["methods"], found["kernels"], strict=True)) if row == pair]

@@ -118,6 +118,9 @@ def resolve_weights(
 def splits(
     observations: Observations, n_folds: int, seed: int, keys: _FoldKeys | None = None
 ) -> list[tuple[NDArray[np.uint32], NDArray[np.uint32]]]: ...
+def drawn_levels(
+    x: _Features, observations: Observations, spec: str, keys: _FoldKeys | None = None
+) -> str | None: ...
 def cross_validate(
     x: _Features,
     observations: Observations,

@@ -35,9 +35,12 @@ mod strengths;
 mod trials;
 mod widths;
 
-use crate::observer::SharedObserver;
+use crate::observer::{SharedObserver, StopObserver};
 use crate::select::{Study, StudyRows, folds};
-use crate::{Average, FitSpec, Measure, MethodSpec, Metric, PreparedData, Residuals, Result, Training, nan};
+use crate::{
+    Average, FitSpec, Measure, MethodSpec, Metric, PreparedData, Residuals, Result, StudyObserver, Training,
+    Weight, nan,
+};
 use kinfolk::{CScale, Inputs, Intercept, Kernel, Observations, Observer};
 use kinfolk_io::FoldKeys;
 use levels::OpenLevels;
@@ -286,6 +289,28 @@ pub(crate) fn choose(
         of_rows(training, data, (scale, levels), spec, &rows, &observer)
     };
     choose().unwrap_or_else(|error| AutoC::middle(format!("folds cannot be fitted: {error}")))
+}
+
+/// The intercepts drawn together that `C = auto` would take for the rows of a study, if it leaves levels open.
+pub(crate) fn levels(study: &Study<'_>, observer: &dyn StudyObserver) -> Result<Option<Intercept>> {
+    if !study.spec.leaves_levels_open() || study.whole_tasks {
+        return Ok(None);
+    }
+    // Levels hardly depend on the kernel, and the linear one takes least time.
+    let kernel = match (&study.spec.kernel, study.inputs) {
+        (None, Inputs::Dense(_) | Inputs::Sparse(_)) => Some(Kernel::Linear),
+        (given, _) => given.clone(),
+    };
+    let spec = FitSpec { c: Weight::Auto, kernel, max_seconds: None, ..study.spec.clone() };
+    let rows: Vec<u32> = (0..study.inputs.n_inputs() as u32).collect();
+    let mut training = Training::of_rows(&spec, study.inputs, study.observations, &study.losses, &rows)?;
+    training.fold_keys.clone_from(&study.fold_keys);
+    if OpenLevels::of(&training, &spec).is_none() {
+        return Ok(None);
+    }
+    let data = training.dataset(&spec)?;
+    let prepared = training.prepare(&data, &spec)?;
+    Ok(choose(&training, &prepared, &spec, &mut StopObserver(observer)).intercept)
 }
 
 /// What to say about kernels that were not tried, since rows are too many for them.

@@ -4,8 +4,9 @@ use super::{FoldOrder, FoldRows, HeldOut, Row, cut, folds, keyed_folds};
 use crate::observer::StopObserver;
 use crate::{
     Average, Error, FitSpec, LossSpec, Measure, Metric, Result, Score, StudyObserver, Trained, Training,
+    auto_c,
 };
-use kinfolk::{Inputs, Losses, Observations, Observer, Start, TargetScale, TargetScaling};
+use kinfolk::{Inputs, Intercept, Losses, Observations, Observer, Start, TargetScale, TargetScaling};
 use kinfolk_io::{FoldKeys, Schema};
 use serde::{Deserialize, Serialize};
 
@@ -113,6 +114,19 @@ impl<'a> Study<'a> {
             fold_keys: rows.fold_keys.clone(),
             ..*self
         }
+    }
+
+    /// Where the units and levels of tasks are left to the data, decides about them as `C = auto` does, for all
+    /// settings. Returns the intercepts drawn together if they were taken.
+    ///
+    /// # Errors
+    /// If the rows cannot be fitted.
+    pub fn settle_levels(&mut self, observer: &dyn StudyObserver) -> Result<Option<Intercept>> {
+        let found = auto_c::levels(self, observer)?;
+        if let Some(intercept) = found {
+            self.spec = self.spec.with_intercept(intercept);
+        }
+        Ok(found)
     }
 
     /// The rows of all folds, whatever decides about them.

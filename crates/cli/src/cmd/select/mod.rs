@@ -181,8 +181,15 @@ pub(crate) fn run(args: SelectArgs, global: &Global, report: Report) -> Result<E
     let limit = study.spec.max_seconds.take();
     let deadline = limit.and_then(|seconds| Duration::try_from_secs_f64(SEARCH_SHARE * seconds).ok());
     let bar = Bar::new(report.quiet).until(deadline.and_then(|limit| began.checked_add(limit)));
+    // Rows of a stream are scaled as they were asked for.
+    let drawn = if streamed.is_none() { study.settle_levels(&bar) } else { Ok(None) };
     let selection = select::cross_validate(&study, &candidates, &bar);
     bar.finish();
+    if let Some(intercept) = drawn? {
+        report.note(format!(
+            "intercept {intercept} predicts held-out rows better than free, and is that of all settings"
+        ));
+    }
     let Some(selection) = selection? else { return stopped(report) };
     study.spec.max_seconds =
         limit.map(|seconds| (seconds - began.elapsed().as_secs_f64()).max(SHORTEST_FIT_SECONDS));
