@@ -40,9 +40,10 @@ const WORDS: [(&str, &str); 33] = [
     ),
     (
         "correlation",
-        "How related two tasks are: Theta_rs / sqrt(Theta_rr Theta_ss). At 1 they are the same up to their scale, at 0 \
-      they learn nothing from each other, below 0 they are opposite. What each task has to itself (own) makes all \
-      correlations smaller, so `kinfolk theta` also shows them without it.",
+        "How alike two tasks are: of their fitted functions, <f_s, f_t> / (|f_s| |f_t|). At 1 they are predicted \
+      alike up to scale and level, at 0 what they depend on is unrelated, below 0 they are opposite. The correlation \
+      in Theta, Theta_rs / sqrt(Theta_rr Theta_ss), says how much they lend each other; what each task has to itself \
+      (own) makes it smaller, so `kinfolk theta --of theta` also shows it without that part.",
     ),
     (
         "gap",

@@ -19,6 +19,7 @@ mod help;
 #[cfg(unix)]
 mod interrupt;
 mod intervals;
+mod kinship;
 mod models;
 #[path = "../../../../tests/needs.rs"]
 mod needs;

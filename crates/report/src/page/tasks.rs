@@ -99,8 +99,7 @@ pub(super) fn section(inputs: &ReportInputs<'_>, nearest: &NearestKin) -> TaskSe
         }
         None => TaskCell { text: "none".into(), sort: None },
     });
-    let without_own = if nearest.is_without_own { ", without own" } else { "" };
-    table.add("kin", format!("Nearest kin (correlation{without_own})"), kin);
+    table.add("kin", format!("Nearest kin ({})", nearest.by.in_words()), kin);
     let certificate = model.certificate();
     if certificate.task_gaps.iter().sum::<f64>() > MIN_TASK_SHARE * certificate.gap {
         let cells = certificate.task_gaps.iter().map(|x| TaskCell::number(Some(*x), |x| number(x, 2)));
