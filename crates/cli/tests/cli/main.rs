@@ -30,6 +30,7 @@ mod odd_files;
 mod offsets;
 mod report;
 mod safety;
+mod said;
 mod shared_data;
 mod spec;
 mod stream;

@@ -88,7 +88,9 @@ pub(super) fn section(inputs: &ReportInputs<'_>, nearest: &NearestKin) -> TaskSe
         table.scores("score", score_label(data), &scores);
     }
     if let Some(comparison) = inputs.selection.and_then(|selection| selection.against_independent()) {
-        let cells = comparison.per_task.iter().map(|x| TaskCell::number(*x, signed_score));
+        let few = |t: usize| if comparison.few_labels.contains(&t) { " (few labels)" } else { "" };
+        let cells = comparison.per_task.iter().enumerate();
+        let cells = cells.map(|(t, x)| TaskCell::number(*x, |x| signed_score(x) + few(t)));
         table.add("gain", "Gain over alone", cells);
     }
     let kin = nearest.kin.iter().map(|kin| match kin {
