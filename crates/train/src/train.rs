@@ -107,7 +107,8 @@ impl<'a> Training<'a> {
         notes.extend(task_notes(&observations, &losses, spec.intercept()));
         notes.extend(row_notes(&table.inputs, &observations, &schema));
         let (observations, target_scaling) = with_scaled_labels(spec, observations, &losses)?;
-        let ranges = InputRanges::new(&table.inputs);
+        let ranges =
+            InputRanges::new(&table.inputs).map(|ranges| ranges.of_tasks(&table.inputs, &observations));
         let (inputs, fold_keys) = (scaled(&scaling, table.inputs)?, table.fold_keys);
         let statistics = None;
         Ok(Training {

@@ -30,7 +30,7 @@ Examples:
 /// With more tasks, the matrix is printed only on request.
 const MAX_PRINTED_TASKS: usize = 14;
 
-/// Show the task matrix Theta of a model, which tasks have fitted functions that are alike, and groups of tasks.
+/// Show the task matrix Theta of a model, which tasks are alike, and groups of tasks.
 ///
 /// Theta says what tasks lend each other. What came of it is in the fitted functions: closest kin, opposites and groups
 /// are those of functions, unless --of theta asks for those of Theta.
