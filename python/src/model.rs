@@ -38,6 +38,13 @@ impl PyModel {
         array(py, &self.0.model.correlation())
     }
 
+    /// Correlations of the fitted functions; `None` if the model does not keep what they need.
+    #[getter]
+    fn function_correlation<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
+        let functions = self.0.model.function_correlation().map_err(of_engine)?;
+        functions.map(|functions| array(py, &functions)).transpose()
+    }
+
     /// The dual variables, in the order of the observations.
     #[getter]
     fn alpha<'py>(&self, py: Python<'py>) -> Option<Vector<'py>> {

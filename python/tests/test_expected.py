@@ -93,6 +93,21 @@ def test_one_task_for_all_rows(regression):
     np.testing.assert_array_equal(both.predict(d.X, task="sign"), both.predict(d.X)[:, 0])
 
 
+def test_opposite_tasks_are_opposite_functions(regression):
+    d = regression
+    sign = np.where(d.task == d.task[0], -1.0, 1.0)
+    target = sign * (d.X[:, 0] + 0.5 * d.X[:, 1])
+    model = MultiTaskRegressor(C=10.0, kernel="linear", scale="none", target_scale="none").fit(d.X, target, task=d.task)
+    size = np.linalg.norm(model.coef_, axis=1)
+    expected = model.coef_ @ model.coef_.T / np.outer(size, size)
+    np.testing.assert_allclose(model.function_correlation_, expected, atol=1e-12)
+    frame = model.function_correlation_frame_
+    assert (frame.loc[d.task[0]].drop(d.task[0]) < -0.9).all()
+    gram = MultiTaskRegressor(C=1.0, kernel="precomputed").fit(d.X @ d.X.T, target, task=d.task)
+    with pytest.raises(AttributeError, match="keeps no kernel values"):
+        _ = gram.function_correlation_
+
+
 def test_results_have_names(regression):
     d = regression
     frame = pd.DataFrame(d.X, columns=[f"f{i}" for i in range(d.X.shape[1])]).assign(where=d.task)
@@ -102,6 +117,7 @@ def test_results_have_names(regression):
     np.testing.assert_array_equal(model.coef_frame_.to_numpy(), model.coef_)
     np.testing.assert_array_equal(model.intercept_frame_.to_numpy(), model.intercept_)
     np.testing.assert_array_equal(model.task_correlation_frame_.to_numpy(), model.task_correlation_)
+    np.testing.assert_array_equal(model.function_correlation_frame_.to_numpy(), model.function_correlation_)
     np.testing.assert_allclose(model.feature_importances_.sum(axis=1), 1.0)
     clusters = model.task_clusters(2)
     assert set(clusters) == set(model.theta_names_) and set(clusters.values()) == {0, 1}

@@ -44,10 +44,12 @@ def regression(path: Path) -> float:
     limits: tuple[float, float, float] = (model.primal_, model.dual_, model.dual_gap_)
     words: list[str | None] = [model.status_, model.claim_, model.solver_, model.scale_, *model.notes_]
     numbers: list[np.ndarray] = [model.theta_, model.task_correlation_, model.coef_, model.intercept_]
+    numbers += [model.function_correlation_]
     numbers += [model.dual_coef_, model.task_gaps_, model.feature_importances_, model.trace_["gap"]]
     shares: dict[str, float] = model.atom_shares_
     clusters: dict[Any, int] = model.task_clusters(2)
     frames = [model.theta_frame_, model.coef_frame_, model.intercept_frame_, model.task_correlation_frame_]
+    frames += [model.function_correlation_frame_]
     course: list[float | int | str | None] = [model.n_passes_, model.seconds_, model.reason_, model.remark_]
     course += [model.lam_, model.cv_score_]
     chosen: dict[str, Any] | None = model.auto_C_

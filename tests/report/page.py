@@ -182,13 +182,18 @@ class Theta:
 
         self.names, self.raw = read()
         _, self.correlation = read("--correlation")
+        functions_in, functions = read("--of", "functions")
         self.at = {name: i for i, name in enumerate(self.names)}
+        # Their tree is another one.
+        place = [functions_in.index(name) for name in self.names]
+        self.functions = functions[np.ix_(place, place)]
 
     def pair(self, names):
         """Values of a pair, as a tip should show them."""
         i, j = (self.at[name] for name in names)
         raw = self.raw[i, j]
-        return {"correlation": self.correlation[i, j], "Theta": raw, "log(1 + |Theta|)": np.log1p(abs(raw))}
+        correlations = {"correlation": self.correlation[i, j], "fitted functions": self.functions[i, j]}
+        return correlations | {"Theta": raw, "log(1 + |Theta|)": np.log1p(abs(raw))}
 
     def strongest(self, values):
         """Names and sizes of pairs, strongest first."""

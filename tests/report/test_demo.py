@@ -68,7 +68,8 @@ def test_everything_can_be_reached_with_tab(page):
 
 def test_switching_changes_values_and_picture(page, theta):
     pictures = set()
-    for view, values in [("correlation", theta.correlation), ("raw", theta.raw), ("log", None)]:
+    views = [("correlation", theta.correlation), ("functions", theta.functions), ("raw", theta.raw), ("log", None)]
+    for view, values in views:
         page.click(f"input[value={view}]")
         expected = theta.strongest(theta.raw if values is None else values)
         shown = page.texts("#strongest .names"), page.texts("#strongest button > span:last-child")
@@ -78,7 +79,7 @@ def test_switching_changes_values_and_picture(page, theta):
             size = math.log1p(abs(value)) if values is None else value
             assert three_digits(float(number), size)
         pictures.add(page.pixels()[1])
-    assert len(pictures) == 3
+    assert len(pictures) == 4
 
 
 def test_the_threshold_hides_weak_relations(page, theta):
@@ -149,13 +150,13 @@ def test_names_are_sorted_and_rows_stay_whole(page, theta):
     names = column(page, "name")[1]
     assert names == sorted(theta.names, reverse=True)
     assert all(rows[row[0]] == row for row in page.task_rows())
-    # The nearest kin is the one with the largest correlation.
+    # The nearest kin is the one whose fitted function has the largest correlation.
     at, kin = column(page, "kin")
     for name, text in zip(names, kin):
-        row = theta.correlation[theta.at[name]].copy()
+        row = theta.functions[theta.at[name]].copy()
         row[theta.at[name]] = -1
         assert row.max() > 0
-        assert text == f"{theta.names[row.argmax()]} ({theta.correlation[theta.at[name]][row.argmax()]:.2f})"
+        assert text == f"{theta.names[row.argmax()]} ({row.max():.2f})"
 
 
 def test_the_graph_has_the_strongest_links(page, theta):

@@ -4,8 +4,8 @@ use kinfolk::Matrix;
 use kinfolk_report::escape;
 use std::fmt::Write;
 
-/// Tasks are nodes with their name and their diagonal entry of Theta. Pairs with a nonzero entry and an absolute
-/// correlation of at least `threshold` are edges.
+/// Tasks are nodes with their name and their diagonal entry of Theta. Pairs with a nonzero entry or correlation, and an
+/// absolute correlation of at least `threshold`, are edges.
 pub(crate) fn graphml(names: &[String], theta: &Matrix, correlation: &Matrix, threshold: f64) -> String {
     let mut xml = String::from(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
@@ -28,7 +28,7 @@ pub(crate) fn graphml(names: &[String], theta: &Matrix, correlation: &Matrix, th
     for r in 0..names.len() {
         for s in r + 1..names.len() {
             let (t, c) = (theta[(r, s)], correlation[(r, s)]);
-            if t == 0.0 || c.abs() < threshold {
+            if (t == 0.0 && c == 0.0) || c.abs() < threshold {
                 continue;
             }
             let _ = writeln!(

@@ -181,6 +181,13 @@ pub(crate) fn strangers(table: &Table, model: &Model) -> Vec<String> {
     unknown.map(|t| task.names.name(t as usize)).collect()
 }
 
+/// The place of the task of each row in the model; none for rows without a column of tasks.
+pub(crate) fn places_of_tasks(table: &Table, model: &Model) -> Vec<Option<u32>> {
+    let Targets::Tasks { task, .. } = &table.targets else { return vec![] };
+    let places = task.find_in(model.tasks());
+    task.index.iter().map(|&t| places[t as usize]).collect()
+}
+
 /// How many of these rows are of each task that neither the model nor a relation knows.
 pub(crate) fn rows_of_unknown_tasks(
     table: &Table,

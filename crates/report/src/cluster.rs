@@ -20,6 +20,13 @@ pub fn distances(correlation: &Matrix) -> Matrix {
     d
 }
 
+/// The distance between tasks, 1 - correlation: opposite tasks are the farthest apart.
+pub fn signed_distances(correlation: &Matrix) -> Matrix {
+    let mut d = correlation.clone();
+    d.as_mut_slice().iter_mut().for_each(|c| *c = 1.0 - *c);
+    d
+}
+
 impl Tree {
     /// Average linkage: joins the two closest clusters, by the mean distance between their members, until one is left.
     pub fn new(distance: &Matrix) -> Tree {

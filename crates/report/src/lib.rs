@@ -26,7 +26,7 @@ mod page;
 pub mod plot;
 mod text;
 
-pub use cluster::{Tree, adjusted_rand_index, distances};
+pub use cluster::{Tree, adjusted_rand_index, distances, signed_distances};
 pub use dendrogram::{Branch, BranchEnd};
 pub use heatmap::HeatMap;
 pub use page::{DataCheck, MadeBy, Recheck, RenderError, ReportInputs, render};

@@ -1,7 +1,10 @@
 //! Ranges of the features of the training rows, and new rows that are far from them.
 
-use kinfolk::Inputs;
+mod narrow;
+
+use kinfolk::{Inputs, Observations, TaskNames};
 use kinfolk_io::Schema;
+use narrow::{NarrowRows, TaskRange};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -16,6 +19,9 @@ const MAX_NAMED: usize = 3;
 pub struct InputRanges {
     low: Vec<f64>,
     high: Vec<f64>,
+    /// Of tasks whose rows cover only a part of what others cover.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    narrow: Vec<TaskRange>,
 }
 
 impl InputRanges {
@@ -25,7 +31,8 @@ impl InputRanges {
         if matches!(inputs, Inputs::Gram(_)) || d > MAX_FEATURES {
             return None;
         }
-        let mut own = InputRanges { low: vec![f64::INFINITY; d], high: vec![f64::NEG_INFINITY; d] };
+        let (low, high) = (vec![f64::INFINITY; d], vec![f64::NEG_INFINITY; d]);
+        let mut own = InputRanges { low, high, narrow: vec![] };
         let mut seen = vec![0_usize; d];
         visit(inputs, |j, x| {
             own.low[j] = own.low[j].min(x);
@@ -37,6 +44,13 @@ impl InputRanges {
             (own.low[j], own.high[j]) = (own.low[j].min(0.0), own.high[j].max(0.0));
         }
         Some(own)
+    }
+
+    /// The same with tasks whose rows cover only a part of what others cover.
+    #[must_use]
+    pub(crate) fn of_tasks(mut self, inputs: &Inputs<'_>, observations: &Observations) -> Self {
+        self.narrow = narrow::find(inputs, observations, &self);
+        self
     }
 
     /// How many widths of the range a value is outside of it; 0 inside, and for features that were always the same.
@@ -54,6 +68,7 @@ impl InputRanges {
 pub struct FarOffRows<'a> {
     ranges: &'a InputRanges,
     columns: BTreeMap<usize, FarOffColumn>,
+    narrow: NarrowRows,
 }
 
 #[derive(Debug, Clone)]
@@ -67,12 +82,12 @@ struct FarOffColumn {
 impl<'a> FarOffRows<'a> {
     /// No rows so far.
     pub fn new(ranges: &'a InputRanges) -> Self {
-        FarOffRows { ranges, columns: BTreeMap::new() }
+        FarOffRows { ranges, columns: BTreeMap::new(), narrow: NarrowRows::default() }
     }
 
     /// Looks at more rows. Those of another number of features are of no model with these ranges.
     pub fn add(&mut self, inputs: &Inputs<'_>) {
-        let InputRanges { low, high } = self.ranges;
+        let InputRanges { low, high, .. } = self.ranges;
         if inputs.n_features() != low.len() || low.len() != high.len() {
             return;
         }
@@ -87,6 +102,18 @@ impl<'a> FarOffRows<'a> {
                 (column.value, column.excess) = (value, excess);
             }
         });
+    }
+
+    /// Looks at the same rows with the task of each, by its place in the model; `None` for one that it does not know.
+    pub fn add_tasks(&mut self, inputs: &Inputs<'_>, tasks: &[Option<u32>]) {
+        if !self.ranges.narrow.is_empty() && inputs.n_features() == self.ranges.low.len() {
+            self.narrow.add(&self.ranges.narrow, inputs, tasks);
+        }
+    }
+
+    /// What is to be said about rows of tasks that cover only a part of a column, and are outside of it.
+    pub fn narrow_note(&self, schema: &Schema, tasks: &TaskNames) -> Option<String> {
+        self.narrow.note(&self.ranges.narrow, schema, tasks)
     }
 
     /// What is to be said about them, the worst columns first; `None` if there are none. `names` of features are given
@@ -112,6 +139,18 @@ impl<'a> FarOffRows<'a> {
                 named.join(", ")
             )
         })
+    }
+}
+
+/// All features of a row.
+fn load_row(inputs: &Inputs<'_>, i: usize, row: &mut [f64]) {
+    match inputs {
+        Inputs::Dense(dense) => dense.load_range(i..i + 1, row),
+        Inputs::Sparse(sparse) => {
+            row.fill(0.0);
+            sparse.row(i).for_each(|(j, x)| row[j] = x);
+        }
+        _ => {}
     }
 }
 
@@ -157,7 +196,7 @@ mod tests {
             "values far outside those of the training rows, where predictions are extrapolations: feature 0 (2 rows, \
              such as 30; in training 1 to 3)"
         );
-        let huge = InputRanges { low: vec![-1e308, 0.0], high: vec![1e308, 1e-300] };
+        let huge = InputRanges { low: vec![-1e308, 0.0], high: vec![1e308, 1e-300], narrow: vec![] };
         assert_eq!(note(&huge, &[1.7e308, 1e-300]), None);
         assert!(note(&huge, &[0.0, 1e300]).is_some());
     }

@@ -107,7 +107,8 @@ impl<'a> Training<'a> {
         notes.extend(task_notes(&observations, &losses, spec.intercept()));
         notes.extend(row_notes(&table.inputs, &observations, &schema));
         let (observations, target_scaling) = with_scaled_labels(spec, observations, &losses)?;
-        let ranges = InputRanges::new(&table.inputs);
+        let ranges =
+            InputRanges::new(&table.inputs).map(|ranges| ranges.of_tasks(&table.inputs, &observations));
         let (inputs, fold_keys) = (scaled(&scaling, table.inputs)?, table.fold_keys);
         let statistics = None;
         Ok(Training {
@@ -237,7 +238,7 @@ impl<'a> Training<'a> {
         let kernel = chosen.as_ref().and_then(|chosen| chosen.kernel.clone());
         let setting = Setting { method, weight, kernel: kernel.as_ref().unwrap_or(&data.options().kernel) };
         let drawn = chosen.as_mut().and_then(|chosen| chosen.intercept.take());
-        let asked = spec.intercept;
+        let asked = (spec.intercept, spec.kernel.clone());
         let spec = drawn.map_or(spec.clone(), |intercept| spec.with_intercept(intercept));
         let mut trained = match (&kernel, drawn) {
             (None, None) => self.fit_chosen(&prepared, spec.clone(), (chosen, began), start, observer)?,
@@ -252,7 +253,7 @@ impl<'a> Training<'a> {
         };
         trained.outcome.notes.extend(self.column_note(&trained.spec));
         // What was left to the data stays so: the same spec makes the same choice again.
-        trained.spec.intercept = asked;
+        (trained.spec.intercept, trained.spec.kernel) = asked;
         trained.outcome.notes.extend(self.device_note(&spec, &data));
         if let Some(folds) = new_tasks {
             let limit = spec.max_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());

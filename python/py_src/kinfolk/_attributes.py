@@ -10,9 +10,14 @@ from sklearn.exceptions import NotFittedError
 _ALL = {
     "theta_": ("array of shape (tasks, tasks)", "The task matrix, positive semidefinite, about scaled labels."),
     "task_correlation_": ("array of shape (tasks, tasks)", "The task matrix as correlations."),
+    "function_correlation_": (
+        "array of shape (tasks, tasks)",
+        "Correlations of the fitted functions: which tasks turned out alike, or opposite.",
+    ),
     "theta_names_": ("list", "Names of the rows of `theta_`: tasks, or classes, or classes of tasks."),
     "theta_frame_": ("DataFrame", "`theta_` with names, for pandas."),
     "task_correlation_frame_": ("DataFrame", "`task_correlation_` with names, for pandas."),
+    "function_correlation_frame_": ("DataFrame", "`function_correlation_` with names, for pandas."),
     "task_tree_": ("dict", "The tasks as a tree: its `linkage` in the format of scipy, and its `leaves` in order."),
     "coef_": ("array of shape (tasks, features)", "Weights in the units of X and y, for linear kernels."),
     "intercept_": ("array of shape (tasks,)", "The constant term of each task, for linear kernels."),

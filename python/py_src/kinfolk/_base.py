@@ -121,6 +121,16 @@ class BaseKinfolkEstimator(
         return correlation
 
     @property
+    def function_correlation_(self) -> np.ndarray:
+        """Correlations of the fitted functions, in the kernel's space: at 1 two tasks are predicted alike up to scale
+        and intercept, below 0 they are opposite. `theta_` is about what tasks lend each other, which is another
+        question. Models of precomputed kernels have none, since they do not keep kernel values."""
+        correlation: np.ndarray | None = self.model_.function_correlation
+        if correlation is None:
+            raise AttributeError("a model of a precomputed kernel keeps no kernel values to compare functions by")
+        return correlation
+
+    @property
     def theta_names_(self) -> list[Any]:
         """Names of the rows of `theta_`: tasks, or classes, or classes of tasks."""
         names: list[Any] = self.model_.tasks

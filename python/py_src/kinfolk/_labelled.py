@@ -45,6 +45,8 @@ class LabelledResults:
         @property
         def task_correlation_(self) -> np.ndarray: ...
         @property
+        def function_correlation_(self) -> np.ndarray: ...
+        @property
         def theta_names_(self) -> list[Any]: ...
         @property
         def coef_(self) -> np.ndarray: ...
@@ -68,6 +70,12 @@ class LabelledResults:
         """`task_correlation_` as a frame, with the tasks as rows and columns."""
         names = self.theta_names_
         return pandas_module().DataFrame(self.task_correlation_, index=names, columns=names)
+
+    @property
+    def function_correlation_frame_(self) -> pandas.DataFrame:
+        """`function_correlation_` as a frame, with the tasks as rows and columns."""
+        names = self.theta_names_
+        return pandas_module().DataFrame(self.function_correlation_, index=names, columns=names)
 
     @property
     def coef_frame_(self) -> pandas.DataFrame:

@@ -3,6 +3,7 @@
 use crate::failure::{Failure, Result};
 use crate::report::Report;
 use clap::Args;
+use kinfolk::SolverKind;
 use kinfolk_train::{MethodInfo, Metric, registry};
 use serde::Serialize;
 use std::process::ExitCode;
@@ -27,7 +28,7 @@ struct Explanation<'a> {
 }
 
 /// Words with their meanings.
-const WORDS: [(&str, &str); 33] = [
+const WORDS: [(&str, &str); 35] = [
     (
         "task",
         "One of the problems that are learned together: a shop, a sensor, a class, a column of labels. --task names \
@@ -40,9 +41,10 @@ const WORDS: [(&str, &str); 33] = [
     ),
     (
         "correlation",
-        "How related two tasks are: Theta_rs / sqrt(Theta_rr Theta_ss). At 1 they are the same up to their scale, at 0 \
-      they learn nothing from each other, below 0 they are opposite. What each task has to itself (own) makes all \
-      correlations smaller, so `kinfolk theta` also shows them without it.",
+        "How alike two tasks are: of their fitted functions, <f_s, f_t> / (|f_s| |f_t|). At 1 they are predicted \
+      alike up to scale and level, at 0 what they depend on is unrelated, below 0 they are opposite. The correlation \
+      in Theta, Theta_rs / sqrt(Theta_rr Theta_ss), says how much they lend each other; what each task has to itself \
+      (own) makes it smaller, so `kinfolk theta --of theta` also shows it without that part.",
     ),
     (
         "gap",
@@ -185,6 +187,16 @@ const WORDS: [(&str, &str); 33] = [
       for any kernel. Columns that say the same can stand in for each other, and then both look unimportant.",
     ),
     (
+        "solver",
+        "What computes the optimum; all find the same one, to within --tol. auto chooses one, and switches to another \
+      that is faster; `explain NAME` says what each one is.",
+    ),
+    (
+        "noise",
+        "What another division of the rows into folds could change. A difference is beyond noise if it is larger than \
+      twice its standard error over folds; for single tasks, if it passes Student's test at 5 % for all of them.",
+    ),
+    (
         "duals",
         "One number per label that the solver finds; Theta and all predictions follow from them, and the \
       certificate is computed from them.",
@@ -192,10 +204,12 @@ const WORDS: [(&str, &str); 33] = [
 ];
 
 /// Names that the output prints, and the words that explain them.
-const OTHER_NAMES: [(&str, &str); 19] = [
+const OTHER_NAMES: [(&str, &str); 24] = [
     ("closest kin", "correlation"),
     ("nearest kin", "correlation"),
     ("kinship", "correlation"),
+    ("fitted functions", "correlation"),
+    ("opposite", "correlation"),
     ("without own", "own"),
     ("fold", "held-out rows"),
     ("proof", "certificate"),
@@ -211,6 +225,9 @@ const OTHER_NAMES: [(&str, &str); 19] = [
     ("shrunk", "intercept"),
     ("ridge", "intercept"),
     ("coverage", "interval"),
+    ("conformal", "interval"),
+    ("beyond noise", "noise"),
+    ("standard error", "noise"),
     ("unit", "scale"),
 ];
 
@@ -227,6 +244,12 @@ fn find(wanted: &str) -> Option<(String, String)> {
         let meaning =
             format!("A method: {title}. It learns about the tasks: {learns}.{about} Source: {reference}.");
         return Some((method.name().into(), meaning));
+    }
+    if let Some(solver) =
+        SolverKind::ALL.iter().find(|solver| **solver != SolverKind::Auto && same(solver.name()))
+    {
+        let meaning = format!("A solver: {}. For {}.", solver.about(), solver.suits());
+        return Some((solver.name().into(), meaning));
     }
     if let Some((_, word)) = OTHER_NAMES.iter().find(|(name, _)| same(name)) {
         return find(word);
@@ -263,7 +286,18 @@ mod tests {
 
     #[test]
     fn words_methods_and_metrics_have_a_meaning() {
-        for word in ["common", "own", "held-out", "score", "proba", "Strengths", "held_out rows"] {
+        for word in [
+            "common",
+            "own",
+            "held-out",
+            "score",
+            "proba",
+            "Strengths",
+            "held_out rows",
+            "newton",
+            "sdca",
+            "noise",
+        ] {
             assert!(find(word).is_some(), "{word}");
         }
         for method in registry() {

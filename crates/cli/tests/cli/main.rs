@@ -19,6 +19,7 @@ mod help;
 #[cfg(unix)]
 mod interrupt;
 mod intervals;
+mod kinship;
 mod models;
 #[path = "../../../../tests/needs.rs"]
 mod needs;
@@ -29,6 +30,7 @@ mod odd_files;
 mod offsets;
 mod report;
 mod safety;
+mod said;
 mod shared_data;
 mod spec;
 mod stream;

@@ -23,6 +23,23 @@ fn the_spec_of_a_model_fits_the_same_model_again() {
     }
 }
 
+/// A kernel that was chosen stays open in the settings: they make the same choice of kernel and C again.
+#[test]
+fn the_spec_of_a_curved_model_chooses_the_same_again() {
+    let place = Place::new();
+    let row = |i: i32| {
+        let (x, z) = (f64::from(i * 37 % 41) / 8.0, f64::from(i * 53 % 43) / 20.0 - 1.0);
+        format!("t{},{x},{z},{}\n", i % 4, (2.0 * x).sin() * z)
+    };
+    place.write("a.csv", format!("task,x,z,y\n{}", (0..160).map(row).collect::<String>()));
+    let said = place.ok("fit a.csv --task task --target y --threads 1 -o a.st");
+    assert!(said.contains("predicts better than linear"), "{said}");
+    place.write("fit.toml", place.ok("model show a.st --spec"));
+    place.ok("fit a.csv --spec fit.toml -o b.st --quiet");
+    assert_eq!(place.read("a.st"), place.read("b.st"));
+    assert_eq!(place.json("certify b.st a.csv")["holds"], true);
+}
+
 #[test]
 fn options_override_a_spec_file_and_wrong_files_are_one_line() {
     let place = Place::new();

@@ -209,9 +209,12 @@ fn theta_names_groups_of_tasks() {
     let place = Place::new();
     place.write("a.csv", german());
     place.ok(&format!("fit a.csv {FIT} --method fmtl --drop town,size,day -o m.st --quiet"));
-    let said = place.ok("theta m.st");
-    assert!(said.contains("below 0: opposite") && said.contains("closest kin (correlation)"), "{said}");
-    let answer = place.json("theta m.st");
+    let said = place.ok("theta m.st --of theta");
+    assert!(
+        said.contains("below 0: opposite") && said.contains("closest kin (correlation in Theta)"),
+        "{said}"
+    );
+    let answer = place.json("theta m.st --of theta");
     assert_eq!(answer["group_correlation"], 0.5);
     assert!(answer.get("shared_correlation").is_none());
     let names = answer["groups"].as_array().unwrap().iter().flat_map(|group| group.as_array().unwrap());
@@ -220,8 +223,8 @@ fn theta_names_groups_of_tasks() {
     assert_eq!(names, ["s0", "s1", "s2", "s3", "s4", "s5"]);
     // What each task has to itself is taken away before tasks are grouped.
     place.ok(&format!("fit a.csv {FIT} --method kin:own=100 --drop town,size,day -o k.st --quiet"));
-    let said = place.ok("theta k.st");
-    assert!(said.contains("closest kin (correlation, without own)"), "{said}");
+    let said = place.ok("theta k.st --of theta");
+    assert!(said.contains("closest kin (correlation in Theta, without own)"), "{said}");
     assert!(said.contains(" % of the model is own, what each task has to itself"), "{said}");
     let answer = place.json("theta k.st --correlation");
     let size = |key: &str| answer[key][0][1].as_f64().unwrap().abs();

@@ -9,6 +9,7 @@ mod coefficients;
 mod compare;
 pub mod file;
 mod from_statistics;
+mod functions;
 mod induced;
 mod predictor;
 mod recheck;
@@ -202,19 +203,10 @@ impl Model {
 
     /// Theta as correlations: `Theta_rs / sqrt(Theta_rr Theta_ss)`, zero where a task has none. With the
     /// `exp` regulariser, whose Theta is 1 where nothing is known, unrelated tasks correlate too: compare
-    /// with each other, not with zero.
+    /// with each other, not with zero. How alike the fitted functions are is another question:
+    /// [`function_correlation`](Self::function_correlation).
     pub fn correlation(&self) -> Matrix {
-        let t = self.theta.rows();
-        let mut out = Matrix::zeros(t, t);
-        for r in 0..t {
-            for s in 0..t {
-                let size = self.theta[(r, r)].sqrt() * self.theta[(s, s)].sqrt();
-                if size > 0.0 {
-                    out[(r, s)] = if r == s { 1.0 } else { (self.theta[(r, s)] / size).clamp(-1.0, 1.0) };
-                }
-            }
-        }
-        out
+        functions::correlations(&self.theta)
     }
 
     /// The duals, in the paper's scale and observation order, unless they were dropped.

@@ -86,7 +86,9 @@ impl Predictor {
     ) -> Result<Matrix> {
         match self {
             Predictor::Weights(weights) => Ok(by_weights(weights, about, inputs, tasks)),
-            Predictor::Kernel(expansion) => by_kernel(expansion, about, inputs, tasks),
+            Predictor::Kernel(KernelExpansion { support, coefficients, .. }) => {
+                by_kernel((support.as_ref(), coefficients), about, inputs, tasks)
+            }
         }
     }
 }
@@ -152,13 +154,13 @@ fn by_weights(weights: &Matrix, about: &About, inputs: &Inputs<'_>, tasks: Optio
     })
 }
 
-fn by_kernel(
-    expansion: &KernelExpansion,
+/// `sum_i coefficient_it (k(x, x_i) + bias^2)` for these inputs x.
+pub(super) fn by_kernel(
+    (support, coefficients): (Option<&Inputs<'_>>, &Matrix),
     about: &About,
     inputs: &Inputs<'_>,
     tasks: Option<&[u32]>,
 ) -> Result<Matrix> {
-    let KernelExpansion { support, coefficients, .. } = expansion;
     let (n, t) = (inputs.n_inputs(), coefficients.cols());
     let (mut values, mut scratch) = (Matrix::default(), Default::default());
     let all: Vec<u32> = (0..coefficients.rows() as u32).collect();

@@ -37,6 +37,11 @@ pub(super) fn joined(own: &TaskNames, other: &TaskNames, both_complete: bool) ->
             let (all, is_same) = union(a, b);
             Ok(if same(is_same) { own.clone() } else { Strings(all) })
         }
+        // Names that are numbers in some rows only are texts like others.
+        (Integers(_), Strings(_)) | (Strings(_), Integers(_)) => {
+            let [a, b] = [own, other].map(|names| names.iter().collect::<Vec<String>>());
+            Ok(Strings(union(&a, &b).0))
+        }
         _ => match (integers(own), integers(other)) {
             (Some(a), Some(b)) => {
                 let (all, is_same) = union::<i64>(&a, &b);

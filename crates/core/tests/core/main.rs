@@ -12,6 +12,7 @@ mod combinations;
 mod common;
 mod determinism;
 mod device;
+mod functions;
 mod golden;
 mod inputs;
 mod intercepts;

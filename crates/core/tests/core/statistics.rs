@@ -309,6 +309,27 @@ fn tasks_that_come_later_are_sorted_in() {
     assert!(message.contains("by numbers in some rows and by words in others"), "{message}");
 }
 
+/// As in a table that is read at once: 7 is "7" where others have words.
+#[test]
+fn names_that_are_numbers_in_some_rows_are_texts() {
+    let batch = |names: TaskNames| {
+        let mut own = Statistics::new(&StatisticsOptions::default());
+        let inputs = Inputs::from(Dense::f64(&[1.0, 2.0, 0.5, 1.0], 2, 2).unwrap());
+        let observations = Observations::multi_task(&[0, 1], vec![1.0, 2.0]).unwrap();
+        own.update(&inputs, &observations.with_task_names(names).unwrap()).unwrap();
+        own
+    };
+    let words = || TaskNames::Strings(vec!["7".into(), "oak".into()]);
+    for [first, second] in
+        [[TaskNames::Integers(vec![7, 12]), words()], [words(), TaskNames::Integers(vec![7, 12])]]
+    {
+        let mut all = batch(first);
+        all.merge(batch(second)).unwrap();
+        assert_eq!(*all.tasks(), TaskNames::Strings(vec!["12".into(), "7".into(), "oak".into()]));
+        assert_eq!(all.task_counts(), [1, 2, 1]);
+    }
+}
+
 #[test]
 fn bad_rows_are_refused_and_add_nothing() {
     let mut own = Statistics::new(&StatisticsOptions::default());

@@ -7,7 +7,7 @@ use super::fold_column::FoldCells;
 use super::{ColumnLayout, ColumnUse, LabelKind, RowPlace, TargetColumns, messages};
 use crate::categories::CategoricalBuilder;
 use crate::text::nfc;
-use crate::{Categorical, Hint, KeptColumn, Labels, Missing, ReadThreads, Result, Table, Targets};
+use crate::{Categorical, Error, Hint, KeptColumn, Labels, Missing, ReadThreads, Result, Table, Targets};
 use kinfolk::inputs::{Dense, Inputs, Sparse};
 use kinfolk::{Matrix, TaskNames};
 use std::collections::BTreeMap;
@@ -368,21 +368,26 @@ impl RowBuffer {
         layout.part.is_some_and(|part| self.split.get(row) != Some(&part))
     }
 
-    /// Rows to leave out, because a value is missing; an error if they may not be left out.
+    /// Rows to leave out, because a value is missing; if they may not be left out, an error for each column.
     fn rows_to_drop(&self, layout: &ColumnLayout) -> Result<Vec<usize>> {
-        let mut rows = vec![];
-        for &(row, k) in &self.incomplete {
-            let missing = layout.schema().columns.missing;
-            let may_drop = missing == Missing::Drop && !layout.keeps_rows;
-            if !may_drop && !self.is_of_other_part(row, layout) {
-                let mut error = messages::missing(missing, layout.fitting);
-                if layout.only_start_known {
-                    error = error.hint(Hint::LookThrough);
-                }
-                return Err(self.places[row].mark(error).in_column(layout.features[k].feature.column()));
-            }
-            rows.push(row);
+        let missing = layout.schema().columns.missing;
+        let may_drop = missing == Missing::Drop && !layout.keeps_rows;
+        // The first row of each column.
+        let mut wrong = BTreeMap::new();
+        for &(row, k) in self.incomplete.iter().filter(|(row, _)| !self.is_of_other_part(*row, layout)) {
+            wrong.entry(k).and_modify(|first: &mut usize| *first = row.min(*first)).or_insert(row);
         }
+        let mut wrong: Vec<(usize, usize)> = wrong.into_iter().map(|(k, row)| (row, k)).collect();
+        wrong.sort_unstable();
+        let error = |(row, k): (usize, usize)| {
+            let error = messages::missing(missing, layout.fitting);
+            let error = if layout.only_start_known { error.hint(Hint::LookThrough) } else { error };
+            self.places[row].mark(error).in_column(layout.features[k].feature.column())
+        };
+        if let Some(error) = Error::several(wrong.into_iter().filter(|_| !may_drop).map(error)) {
+            return Err(error);
+        }
+        let mut rows: Vec<usize> = self.incomplete.iter().map(|(row, _)| *row).collect();
         rows.sort_unstable();
         rows.dedup();
         Ok(rows)

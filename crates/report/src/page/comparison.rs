@@ -36,23 +36,24 @@ pub(super) fn section(inputs: &ReportInputs<'_>) -> ComparisonSection {
             true => format!("gain in {metric} over each task alone"),
             false => format!("reduction of {metric} against each task alone"),
         },
-        dots: dots(comparison, name),
+        dots: dots(comparison, &name),
     };
     ComparisonSection {
         heading: heading(comparison),
-        sentences: sentences(comparison, selection.folds, &metric, name),
+        sentences: sentences(comparison, selection.folds, &metric, &name),
         picture: Some(picture.to_svg()),
         hint: None,
     }
 }
 
 /// The gain of each task, two standard errors to either side.
-fn dots(comparison: &Comparison, name: impl Fn(usize) -> String) -> Vec<Dot> {
+fn dots(comparison: &Comparison, name: &impl Fn(usize) -> String) -> Vec<Dot> {
     let gains = comparison.per_task.iter().zip(&comparison.per_task_standard_error).enumerate();
     let dot = |(t, (gain, error)): (usize, (&Option<f64>, &Option<f64>))| {
         let value = (*gain)?;
         let range = error.map(|error| (value - 2.0 * error, value + 2.0 * error));
-        Some(Dot { name: name(t), value, range })
+        let few = if comparison.few_labels.contains(&t) { " (few labels)" } else { "" };
+        Some(Dot { name: name(t) + few, value, range })
     };
     gains.filter_map(dot).collect()
 }
@@ -96,7 +97,7 @@ fn sentences(
     comparison: &Comparison,
     folds: usize,
     metric: &str,
-    name: impl Fn(usize) -> String,
+    name: &impl Fn(usize) -> String,
 ) -> Vec<String> {
     let (gain, error) = (comparison.gain, comparison.standard_error);
     let effect = match Effect::of(comparison) {
@@ -114,10 +115,13 @@ fn sentences(
         0 => format!("No task was {what} beyond noise."),
         n => format!("Tasks {what} beyond noise: {n} ({}).", list(tasks)),
     };
+    let without = comparison.gain_of_others.map_or(String::new(), |gain| {
+        format!(" Without tasks that have few labels ({}) it is {gain:+.4}.", list(&comparison.few_labels))
+    });
     vec![
         format!(
             "{} against each task alone, on the same {folds} folds: {gain:+.4} in {metric} on average (standard error \
-             {error:.4}), {effect}.",
+             {error:.4}), {effect}.{without}",
             comparison.method
         ),
         format!("{} {}", beyond_noise("helped", &comparison.helped), beyond_noise("hurt", &comparison.hurt)),
@@ -141,6 +145,8 @@ mod tests {
             per_task_standard_error: vec![Some(0.1), None, None],
             hurt: vec![],
             helped: vec![0],
+            few_labels: vec![],
+            gain_of_others: None,
         }
     }
 

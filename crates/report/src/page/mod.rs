@@ -77,12 +77,14 @@ pub fn render(inputs: &ReportInputs<'_>) -> Result<String, RenderError> {
 
 fn context(inputs: &ReportInputs<'_>) -> Result<Context, RenderError> {
     let correlation = inputs.model.correlation();
+    let functions = inputs.model.function_correlation().map_err(|error| RenderError(error.to_string()))?;
     let shared = shared_correlation(inputs.model).map_err(|error| RenderError(error.to_string()))?;
     let rule = KinRule::new(inputs.model);
     let without_own = shared.as_ref().map(|(_, correlation)| correlation);
-    let nearest = theta::NearestKin::new(&correlation, without_own, &rule);
+    let nearest = theta::NearestKin::new(functions.as_ref(), &correlation, without_own, &rule);
     let is_alone = inputs.spec.is_some_and(|spec| spec.method.name() == "stl");
     let theta = theta::section(inputs.model, &nearest, is_alone);
+    let theta_json = theta::ThetaJson::new(inputs.model, &correlation, functions.as_ref(), theta.drawn);
     let certificate = certificate::section(inputs);
     let comparison = comparison::section(inputs);
     let finding = |section, text: &String| Finding { section, text: text.clone() };
@@ -98,7 +100,7 @@ fn context(inputs: &ReportInputs<'_>) -> Result<Context, RenderError> {
         tasks: tasks::section(inputs, &nearest),
         path: path::section(inputs),
         certificate_json: json_element(&inputs.model.summary())?,
-        theta_json: json_element(&theta::ThetaJson::new(inputs.model, &correlation, theta.drawn))?,
+        theta_json: json_element(&theta_json)?,
         certificate,
         theta,
         comparison,

@@ -88,7 +88,9 @@ pub(super) fn section(inputs: &ReportInputs<'_>, nearest: &NearestKin) -> TaskSe
         table.scores("score", score_label(data), &scores);
     }
     if let Some(comparison) = inputs.selection.and_then(|selection| selection.against_independent()) {
-        let cells = comparison.per_task.iter().map(|x| TaskCell::number(*x, signed_score));
+        let few = |t: usize| if comparison.few_labels.contains(&t) { " (few labels)" } else { "" };
+        let cells = comparison.per_task.iter().enumerate();
+        let cells = cells.map(|(t, x)| TaskCell::number(*x, |x| signed_score(x) + few(t)));
         table.add("gain", "Gain over alone", cells);
     }
     let kin = nearest.kin.iter().map(|kin| match kin {
@@ -99,8 +101,7 @@ pub(super) fn section(inputs: &ReportInputs<'_>, nearest: &NearestKin) -> TaskSe
         }
         None => TaskCell { text: "none".into(), sort: None },
     });
-    let without_own = if nearest.is_without_own { ", without own" } else { "" };
-    table.add("kin", format!("Nearest kin (correlation{without_own})"), kin);
+    table.add("kin", format!("Nearest kin ({})", nearest.by.in_words()), kin);
     let certificate = model.certificate();
     if certificate.task_gaps.iter().sum::<f64>() > MIN_TASK_SHARE * certificate.gap {
         let cells = certificate.task_gaps.iter().map(|x| TaskCell::number(Some(*x), |x| number(x, 2)));

@@ -27,27 +27,35 @@ pub(super) struct ThetaJson {
     joins: Vec<(usize, usize, f64)>,
     /// The largest absolute value, by which the others are divided.
     unit: f64,
-    /// The lower triangle with the diagonal, row by row, as little-endian 32-bit floats in base64.
+    /// As [`lower_half`] writes it.
     theta: String,
+    /// Correlations of the fitted functions, written alike.
+    functions: Option<String>,
 }
 
 impl ThetaJson {
     /// Values, order and tree; only the names if nothing is drawn.
-    pub(super) fn new(model: &Model, correlation: &Matrix, drawn: bool) -> Self {
+    pub(super) fn new(model: &Model, correlation: &Matrix, functions: Option<&Matrix>, drawn: bool) -> Self {
         let names: Vec<String> = model.tasks().iter().collect();
         if !drawn {
-            return ThetaJson { names, order: vec![], joins: vec![], unit: 0.0, theta: String::new() };
+            let theta = String::new();
+            return ThetaJson { names, order: vec![], joins: vec![], unit: 0.0, theta, functions: None };
         }
         let d = distances(correlation);
         let tree = Tree::new(&d);
         let theta = model.theta();
         let unit = theta.as_slice().iter().fold(0.0f64, |m, x| m.max(x.abs()));
-        let share = |x: &f64| if unit > 0.0 { (x / unit) as f32 } else { 0.0 };
-        let lower = (0..names.len()).flat_map(|r| &theta.row(r)[..=r]);
-        let bytes: Vec<u8> = lower.flat_map(|x| share(x).to_le_bytes()).collect();
         let joins = tree.joins().to_vec();
-        ThetaJson { order: tree.order(&d), joins, unit, theta: BASE64.encode(&bytes), names }
+        let functions = functions.map(|functions| lower_half(functions, 1.0));
+        ThetaJson { order: tree.order(&d), joins, unit, theta: lower_half(theta, unit), functions, names }
     }
+}
+
+/// The lower triangle with the diagonal in this unit, row by row, as little-endian 32-bit floats in base64.
+fn lower_half(m: &Matrix, unit: f64) -> String {
+    let share = |x: &f64| if unit > 0.0 { (x / unit) as f32 } else { 0.0 };
+    let lower = (0..m.rows()).flat_map(|r| &m.row(r)[..=r]);
+    BASE64.encode(&lower.flat_map(|x| share(x).to_le_bytes()).collect::<Vec<u8>>())
 }
 
 #[derive(Serialize)]
@@ -59,13 +67,36 @@ pub(super) struct ThetaSection {
     share_bar: Option<String>,
     /// Whether there is a map.
     pub(super) drawn: bool,
+    /// Whether the model can tell how alike fitted functions are.
+    has_functions: bool,
     n_tasks: usize,
+}
+
+/// What tasks are compared by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Closeness {
+    /// Correlations of the fitted functions.
+    Functions,
+    /// Correlations of Theta, where the model does not keep what functions need.
+    Theta,
+    /// The same without what each task has to itself.
+    ThetaWithoutOwn,
+}
+
+impl Closeness {
+    /// As `kinfolk theta` says it.
+    pub(super) fn in_words(self) -> &'static str {
+        match self {
+            Closeness::Functions => "correlation of fitted functions",
+            Closeness::Theta => "correlation in Theta",
+            Closeness::ThetaWithoutOwn => "correlation in Theta, without own",
+        }
+    }
 }
 
 /// The closest task of each task.
 pub(super) struct NearestKin {
-    /// Whether closeness is about correlations without what each task has to itself.
-    pub(super) is_without_own: bool,
+    pub(super) by: Closeness,
     pub(super) kin: Vec<Option<Kin>>,
     /// Whether a task has enough labels to tell.
     has_a_say: Vec<bool>,
@@ -99,9 +130,19 @@ impl Kin {
 }
 
 impl NearestKin {
-    /// The task with the largest correlation, without own if there is such a part; if none is above zero, the clearest
-    /// opposite. A rule says which tasks may be named.
-    pub(super) fn new(correlation: &Matrix, shared: Option<&Matrix>, rule: &KinRule) -> Self {
+    /// The task with the largest correlation of functions, or else in Theta, there without own if there is such a part;
+    /// if none is above zero, the clearest opposite. A rule says which tasks may be named.
+    pub(super) fn new(
+        functions: Option<&Matrix>,
+        theta: &Matrix,
+        shared: Option<&Matrix>,
+        rule: &KinRule,
+    ) -> Self {
+        let (by, correlation, shared) = match (functions, shared) {
+            (Some(functions), _) => (Closeness::Functions, functions, None),
+            (None, None) => (Closeness::Theta, theta, None),
+            (None, Some(_)) => (Closeness::ThetaWithoutOwn, theta, shared),
+        };
         let related = shared.unwrap_or(correlation);
         let of = |r: usize| {
             let kin = rule.closest(related, r).first().copied();
@@ -114,7 +155,7 @@ impl NearestKin {
         };
         let n_tasks = correlation.rows();
         let has_a_say = (0..n_tasks).map(|r| rule.has_a_say(r)).collect();
-        NearestKin { is_without_own: shared.is_some(), kin: (0..n_tasks).map(of).collect(), has_a_say }
+        NearestKin { by, kin: (0..n_tasks).map(of).collect(), has_a_say }
     }
 }
 
@@ -125,9 +166,15 @@ pub(super) fn section(model: &Model, nearest: &NearestKin, is_alone: bool) -> Th
     let sentence = if n_tasks == 1 {
         "There is only one task.".into()
     } else if drawn {
-        "Theta says how much two tasks have in common: red for alike, blue for opposite, pale for unrelated. Related \
-         tasks are called kin and stand side by side; the tree shows at which distance groups of them join."
-            .into()
+        let functions = match nearest.by {
+            Closeness::Functions => " How alike the fitted functions turned out is another view of the map.",
+            _ => "",
+        };
+        format!(
+            "Theta says what two tasks lend each other: red for alike, blue for opposite, pale for unrelated. Related \
+             tasks are called kin and stand side by side; the tree shows at which distance groups of them join.\
+             {functions}"
+        )
     } else {
         format!(
             "The map is left out: {n_tasks} tasks are more than a page can hold ({MAX_DRAWN_TASKS}). kinfolk theta \
@@ -136,7 +183,9 @@ pub(super) fn section(model: &Model, nearest: &NearestKin, is_alone: bool) -> Th
     };
     let shares = shares_in_words(model);
     let share_bar = shares.as_ref().map(|words| share_bar(words, &kinfolk_train::shares(model)));
-    ThetaSection { heading: heading(model, nearest, is_alone), sentence, shares, share_bar, drawn, n_tasks }
+    let has_functions = nearest.by == Closeness::Functions;
+    let heading = heading(model, nearest, is_alone);
+    ThetaSection { heading, sentence, shares, share_bar, drawn, has_functions, n_tasks }
 }
 
 fn heading(model: &Model, nearest: &NearestKin, is_alone: bool) -> String {
@@ -149,16 +198,16 @@ fn heading(model: &Model, nearest: &NearestKin, is_alone: bool) -> String {
     let Some((r, kin)) = closest else { return "No two tasks are related".into() };
     let (s, c) = (kin.task, kin.correlation);
     let (r, s) = (short_name(&model.tasks().name(r)), short_name(&model.tasks().name(s)));
-    let without_own = kin.without_own.map_or(String::new(), |c| format!(" ({c:.2} without own)"));
+    let about = match kin.without_own {
+        Some(c) => format!(" in Theta ({c:.2} without own)"),
+        None => nearest.by.in_words().strip_prefix("correlation").unwrap_or_default().to_string(),
+    };
     if kin.closeness().abs() < WEAK_CORRELATION {
-        format!(
-            "Tasks are hardly related: the closest are {r} and {s}, correlation {}{without_own}",
-            number(c, 2)
-        )
+        format!("Tasks are hardly related: the closest are {r} and {s}, correlation {}{about}", number(c, 2))
     } else if kin.is_opposite() {
-        format!("No two tasks are alike: {r} and {s} are opposites, correlation {c:.2}{without_own}")
+        format!("No two tasks are alike: {r} and {s} are opposites, correlation {c:.2}{about}")
     } else {
-        format!("Closest kin: {r} and {s}, correlation {c:.2}{without_own}")
+        format!("Closest kin: {r} and {s}, correlation {c:.2}{about}")
     }
 }
 

@@ -1,9 +1,9 @@
 //! Does joint learning help, and which tasks?
 
 use super::noise::is_beyond_noise;
-use super::{Selection, mean_and_sd};
-use crate::nan;
-use kinfolk::TaskNames;
+use super::{Row, Selection, mean_and_sd};
+use crate::{Average, KinRule, Metric, nan};
+use kinfolk::{Losses, Observations, TaskNames};
 use serde::{Deserialize, Serialize};
 
 /// Two settings on the same folds.
@@ -28,6 +28,12 @@ pub struct Comparison {
     pub hurt: Vec<usize>,
     /// Tasks that gain beyond noise.
     pub helped: Vec<usize>,
+    /// Tasks with so few labels that their own gain is mostly chance.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub few_labels: Vec<usize>,
+    /// Gain without these, if the score is a mean over tasks and there are others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gain_of_others: Option<f64>,
 }
 
 impl Selection {
@@ -60,11 +66,54 @@ impl Selection {
         }
         let (method, baseline) = (a.method.brief(), b.method.brief());
         let per_task_standard_error = errors;
-        Comparison { method, baseline, gain, standard_error, per_task, per_task_standard_error, hurt, helped }
+        let (few_labels, gain_of_others) = (vec![], None);
+        Comparison {
+            method,
+            baseline,
+            gain,
+            standard_error,
+            per_task,
+            per_task_standard_error,
+            hurt,
+            helped,
+            few_labels,
+            gain_of_others,
+        }
     }
 }
 
+/// Tasks with so few labels that their own gain is mostly chance, by the rule for kin: fewer than ten, of the rarer of
+/// two classes, and than half of those of the usual task.
+pub(super) fn tasks_with_few_labels(observations: &Observations, losses: &Losses) -> Vec<usize> {
+    let mut counts = vec![[0_usize; 2]; observations.n_tasks()];
+    for o in (0..observations.len()).filter(|&o| observations.weight(o) > 0.0) {
+        counts[observations.task(o)][usize::from(observations.label(o) > 0.0)] += 1;
+    }
+    let labels = |(t, [no, yes]): (usize, [usize; 2])| match losses.is_classification(t) {
+        true => no.min(yes),
+        false => no + yes,
+    };
+    let labels: Vec<usize> = counts.into_iter().enumerate().map(labels).collect();
+    let rule = KinRule::of_labels(Some(&labels));
+    (0..labels.len()).filter(|&t| !rule.has_a_say(t)).collect()
+}
+
 impl Comparison {
+    /// With these tasks named, and the gain without them where the score is a mean over tasks.
+    pub(super) fn marking(mut self, few: &[usize], metric: Metric, (a, b): (&Row, &Row)) -> Self {
+        let is_scored = |&t: &usize| self.per_task[t].is_some();
+        self.few_labels = few.iter().copied().filter(is_scored).collect();
+        let (Some(a), Some(b)) = (&a.held_out, &b.held_out) else { return self };
+        if self.few_labels.is_empty() || metric.average != Average::Tasks {
+            return self;
+        }
+        let sign = if metric.higher_is_better() { 1.0 } else { -1.0 };
+        let others = (0..self.per_task.len()).filter(|t| !self.few_labels.contains(t));
+        let gains: Vec<f64> = others.filter_map(|t| Some(sign * (a.per_task[t]? - b.per_task[t]?))).collect();
+        self.gain_of_others = (!gains.is_empty()).then(|| mean_and_sd(&gains).0);
+        self
+    }
+
     /// A sentence or two for people.
     pub fn in_words(&self, tasks: &TaskNames) -> String {
         let Comparison { method, baseline, gain, standard_error, .. } = self;
@@ -91,14 +140,18 @@ impl Comparison {
             0 => format!("{verdict}; no task has a score of its own"),
             _ => format!("{verdict}; it gains for {better} of {n} tasks{beyond_noise}"),
         };
+        let list = |some: &[usize]| {
+            let names: Vec<String> = some.iter().take(8).map(|&t| tasks.name(t)).collect();
+            let more = some.len().saturating_sub(names.len());
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("{}{more}", names.join(", "))
+        };
         if !self.hurt.is_empty() {
-            let some: Vec<String> = self.hurt.iter().take(8).map(|&t| tasks.name(t)).collect();
-            let more = if self.hurt.len() > 8 {
-                format!(" and {} more", self.hurt.len() - 8)
-            } else {
-                String::new()
-            };
-            words += &format!(", and hurts beyond noise: {}{more}", some.join(", "));
+            words += &format!(", and hurts beyond noise: {}", list(&self.hurt));
+        }
+        if let Some(gain) = self.gain_of_others {
+            let few = list(&self.few_labels);
+            words += &format!("; the gain is {gain:+.4} without tasks that have few labels ({few})");
         }
         words + "."
     }

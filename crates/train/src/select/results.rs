@@ -1,5 +1,6 @@
 //! What a selection found, as one JSON object: written by `kinfolk select --results`, read by `kinfolk report`.
 
+use super::compare::tasks_with_few_labels;
 use super::{Comparison, GrownGrid, ReplacedMetric, Row, Scored, Selection, Study};
 use crate::{Error, MethodSpec, Metric, Result, Score, Trained};
 use kinfolk::solver::TracePoint;
@@ -116,7 +117,7 @@ impl SelectionResults {
             winner: selection.rows[selection.winner].clone(),
             best: selection.best.iter().map(best).collect(),
             rows: selection.rows.clone(),
-            comparisons: verdicts(selection, tasks),
+            comparisons: verdicts(study, selection),
             fit: None,
             model: None,
         }
@@ -154,7 +155,8 @@ fn lone_rows(study: &Study<'_>, metric: Metric) -> Option<String> {
 }
 
 /// The best of every method against independent tasks and against one model for all, as far as these were candidates.
-fn verdicts(selection: &Selection, tasks: &TaskNames) -> Vec<Verdict> {
+fn verdicts(study: &Study<'_>, selection: &Selection) -> Vec<Verdict> {
+    let few = tasks_with_few_labels(study.observations, &study.losses);
     let is_baseline = |candidate: &usize| {
         let row = &selection.rows[selection.best[*candidate]];
         row.method.method().info().is_baseline
@@ -163,8 +165,10 @@ fn verdicts(selection: &Selection, tasks: &TaskNames) -> Vec<Verdict> {
     let pairs = joint.iter().flat_map(|&candidate| baselines.iter().map(move |&base| (candidate, base)));
     pairs
         .map(|(candidate, base)| {
+            let [own, other] = [candidate, base].map(|of| &selection.rows[selection.best[of]]);
             let comparison = selection.compare(candidate, base);
-            Verdict { words: comparison.in_words(tasks), comparison }
+            let comparison = comparison.marking(&few, selection.metric, (own, other));
+            Verdict { words: comparison.in_words(study.observations.task_names()), comparison }
         })
         .collect()
 }
@@ -224,7 +228,7 @@ impl SelectionResults {
         let comparisons = || self.comparisons.iter().map(|verdict| &verdict.comparison);
         let mut lists = comparisons().flat_map(|c| [&c.per_task, &c.per_task_standard_error]);
         let mut scores = self.best.iter().flat_map(|best| best.scores.iter().chain(&best.held_out));
-        let mut named = comparisons().flat_map(|c| c.hurt.iter().chain(&c.helped));
+        let mut named = comparisons().flat_map(|c| c.hurt.iter().chain(&c.helped).chain(&c.few_labels));
         let fine = lists.all(|list| list.len() == n)
             && scores.all(|score| score.per_task.len() == n)
             && named.all(|&t| t < n);

@@ -81,7 +81,8 @@ impl Trained {
         match &spec.kernel {
             Some(kernel) => check("kernel", same_kernel(kernel, &about.kernel), kernel, &about.kernel),
             None => {
-                let agrees = matches!(about.kernel, Kernel::Linear | Kernel::Precomputed);
+                let agrees =
+                    matches!(about.kernel, Kernel::Linear | Kernel::Precomputed | Kernel::Rbf { .. });
                 check("kernel", agrees, &Kernel::Linear, &about.kernel);
             }
         }

@@ -17,8 +17,12 @@ pub struct KinRule {
 impl KinRule {
     /// For the tasks of a model; all of them may be named if it does not say how many labels they had.
     pub fn new(model: &Model) -> Self {
-        let labels = model.rarer_labels().or_else(|| model.task_labels());
-        KinRule { has_a_say: labels.map(|labels| have_a_say(&labels)) }
+        KinRule::of_labels(model.rarer_labels().or_else(|| model.task_labels()).as_deref())
+    }
+
+    /// For tasks with so many labels, of the rarer class where there are two.
+    pub(crate) fn of_labels(labels: Option<&[usize]>) -> Self {
+        KinRule { has_a_say: labels.map(have_a_say) }
     }
 
     /// The same for tasks in another order.

@@ -66,6 +66,9 @@ struct DataInfo<'a> {
     /// The command to go on with.
     #[serde(skip_serializing_if = "Option::is_none")]
     suggestion: Option<String>,
+    /// What the command rests on where that is a guess.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    guess: Option<String>,
     /// Columns that are named as targets.
     #[serde(skip)]
     n_targets: usize,
@@ -104,9 +107,12 @@ pub(super) fn run(args: InfoArgs, report: Report) -> Result<ExitCode> {
         in_the_way.get_or_insert(why);
         None
     });
-    let (suggestion, suggested) = suggestion.unzip();
+    let (suggestion, guess, suggested) = match suggestion {
+        Some(Suggested { command, guess, schema }) => (Some(command), guess, schema),
+        None => (None, None, None),
+    };
     // What is in the way of one column says nothing about the others.
-    let notes = schema.as_ref().or(suggested.as_ref().and_then(Option::as_ref)).map_or(vec![], |schema| {
+    let notes = schema.as_ref().or(suggested.as_ref()).map_or(vec![], |schema| {
         schema.notes().into_iter().chain(counts.correlations.note(schema)).collect()
     });
     let info = DataInfo {
@@ -131,6 +137,7 @@ pub(super) fn run(args: InfoArgs, report: Report) -> Result<ExitCode> {
         notes,
         in_the_way,
         suggestion,
+        guess,
         n_targets: profile.as_ref().map_or(0, count_targets),
     };
     let table = profile.as_ref().map_or(String::new(), columns::in_words);
@@ -142,13 +149,21 @@ fn count_targets(profile: &FileProfile) -> usize {
     profile.columns.iter().filter(|column| column.role == Some(Role::Target)).count()
 }
 
-/// The command to go on with, and how it reads the file, if the file is read for that. `Err` says why it would fail.
+/// The command to go on with.
+struct Suggested {
+    command: String,
+    guess: Option<String>,
+    /// How it reads the file, if the file is read for that.
+    schema: Option<Schema>,
+}
+
+/// What to go on with. `Err` says why it would fail.
 fn suggest(
     profile: &FileProfile,
     roles: &ColumnRoles,
     data: &DataFiles,
     is_readable: bool,
-) -> std::result::Result<(String, Option<Schema>), String> {
+) -> std::result::Result<Suggested, String> {
     let suggestion = Suggestion::new(profile, roles);
     let schema = match &suggestion.roles {
         Some(roles) => {
@@ -165,7 +180,8 @@ fn suggest(
         }
     };
     let given = suggestion::given_words(std::env::args_os().map(|word| word.to_string_lossy().into_owned()));
-    Ok((suggestion::command(&given, &suggestion.options, data.first()), schema))
+    let command = suggestion::command(&given, &suggestion.options, data.first());
+    Ok(Suggested { command, guess: suggestion.guess, schema })
 }
 
 fn in_words_of(error: kinfolk_io::Error) -> String {
@@ -177,6 +193,7 @@ fn closing(info: &DataInfo<'_>) -> String {
     let mut lines: Vec<String> = info.notes.iter().map(|note| format!("columns   {note}")).collect();
     lines.extend(info.in_the_way.as_ref().map(|why| format!("problem   {why}")));
     lines.extend(info.suggestion.as_ref().map(|command| format!("next      {command}")));
+    lines.extend(info.guess.as_ref().map(|guess| format!("          ({guess})")));
     if lines.is_empty() { String::new() } else { format!("\n{}\n", lines.join("\n")) }
 }
 

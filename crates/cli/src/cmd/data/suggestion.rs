@@ -119,6 +119,8 @@ pub(super) struct Suggestion {
     pub(super) options: Vec<String>,
     /// What all columns are for then; `None` if the target is not known.
     pub(super) roles: Option<ColumnRoles>,
+    /// What the options rest on where that is a guess: the target and the task, by names and values.
+    pub(super) guess: Option<String>,
 }
 
 impl Suggestion {
@@ -136,7 +138,12 @@ impl Suggestion {
             // Columns that are alike and have gaps are many targets of the same rows.
             if let Some(stem) = family_with_gaps(profile, &free).filter(|_| target.is_none()) {
                 roles.target = vec![format!("{stem}*")];
-                return Suggestion { options: vec![format!("--target '{stem}*'")], roles: Some(roles) };
+                let guess = guess(Some(&roles.target[0]), None);
+                return Suggestion {
+                    options: vec![format!("--target '{stem}*'")],
+                    roles: Some(roles),
+                    guess,
+                };
             }
             options.push(format!("--target {}", target.as_deref().map_or("COLUMN".into(), argument)));
             roles.target = target.iter().cloned().collect();
@@ -168,8 +175,26 @@ impl Suggestion {
             options.push(format!("--drop {}", names.join(",")));
             roles.drop.extend(in_the_way);
         }
-        Suggestion { options, roles: Some(roles).filter(|_| target.is_some()) }
+        let guess = guess(
+            target.as_deref().filter(|_| columns.target.is_empty()),
+            roles.task.as_deref().filter(|_| columns.task.is_none()),
+        );
+        Suggestion { options, roles: Some(roles).filter(|_| target.is_some()), guess }
     }
+}
+
+/// What nobody said, in words; `None` if all was said.
+fn guess(target: Option<&str>, task: Option<&str>) -> Option<String> {
+    let named = [("target", target), ("task", task)];
+    let named = named.into_iter().filter_map(|(what, name)| Some(format!("{what} {:?}", name?)));
+    let named: Vec<String> = named.collect();
+    (!named.is_empty()).then(|| {
+        let is_or_are = if named.len() == 1 { "is a guess" } else { "are guesses" };
+        format!(
+            "{} {is_or_are} from names and values of columns: look whether that is meant",
+            named.join(" and ")
+        )
+    })
 }
 
 /// The first part of the names of many columns that all lack values, if there is such a family.

@@ -8,7 +8,9 @@ use crate::data_files::DataFiles;
 use crate::failure::{Failure, Result, argument};
 use crate::outputs::{CommandFiles, OutputKind};
 use crate::report::Report;
-use crate::scores::{Chunk, about_probabilities, meant, relations_without, rows_of_unknown_tasks, strangers};
+use crate::scores::{
+    Chunk, about_probabilities, meant, places_of_tasks, relations_without, rows_of_unknown_tasks, strangers,
+};
 use crate::text::{number, plural};
 use crate::{chunks, files, training};
 use clap::Args;
@@ -254,7 +256,11 @@ impl PredictJob<'_> {
             let chunk = Chunk { table: &table, path: self.data.first(), first_row: rows, task_column };
             writer.append(columns.fill(trained, &new_tasks, &chunk, unknown)?)?;
             rows += table.n_rows();
-            far_off.iter_mut().for_each(|far_off| far_off.add(&table.inputs));
+            let tasks = places_of_tasks(&table, &trained.model);
+            far_off.iter_mut().for_each(|far_off| {
+                far_off.add(&table.inputs);
+                far_off.add_tasks(&table.inputs, &tasks);
+            });
             without_interval += columns.rows_without_interval(trained, &table);
             for (name, rows) in rows_of_unknown_tasks(&table, &trained.model, &new_tasks)? {
                 *unrelated.entry(name).or_default() += rows;
@@ -305,8 +311,10 @@ impl PredictJob<'_> {
                 "predictions are in the order of the rows; --keep {name} carries that column along"
             ));
         }
-        if let Some(note) = far_off.and_then(|far_off| far_off.note(&trained.schema, None)) {
-            self.report.note(note);
+        if let Some(far_off) = far_off {
+            let narrow = far_off.narrow_note(&trained.schema, trained.model.tasks());
+            let notes = far_off.note(&trained.schema, None).into_iter().chain(narrow);
+            notes.for_each(|note| self.report.note(note));
         }
         if without_interval > 0 {
             self.report.note(format!(

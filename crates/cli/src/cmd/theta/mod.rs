@@ -1,7 +1,8 @@
 //! `kinfolk theta`: the task matrix of a model, in an order that puts related tasks side by side.
 
+mod kinship;
+mod ordered;
 mod parts;
-mod shared;
 
 use crate::args::Global;
 use crate::failure::{Failure, Result};
@@ -11,16 +12,17 @@ use crate::text::{Grid, number, plural};
 use crate::{files, graphml};
 use clap::{Args, ValueEnum};
 use kinfolk::{Matrix, Model};
-use kinfolk_report::{HeatMap, Tree, distances};
+use kinship::{GROUP_CORRELATION, Relatives};
+use ordered::{OrderedTheta, Shown};
 use parts::OrderedParts;
 use serde::Serialize;
-use shared::{GROUP_CORRELATION, SharedTheta};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
 Examples:
   kinfolk theta school.safetensors
+  kinfolk theta school.safetensors --of functions -o alike.csv
   kinfolk theta school.safetensors --correlation -o kin.csv --svg kin.svg
   kinfolk theta school.safetensors -o kin.graphml --threshold 0.3
   kinfolk theta d.st --parts";
@@ -28,7 +30,10 @@ Examples:
 /// With more tasks, the matrix is printed only on request.
 const MAX_PRINTED_TASKS: usize = 14;
 
-/// Show the task matrix Theta of a model: which tasks are related, and groups of tasks.
+/// Show the task matrix Theta of a model, which tasks are alike, and groups of tasks.
+///
+/// Theta says what tasks lend each other. What came of it is in the fitted functions: closest kin, opposites and groups
+/// are those of functions, unless --of theta asks for those of Theta.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ThetaArgs {
@@ -40,11 +45,14 @@ pub(crate) struct ThetaArgs {
     /// The format, if the ending of the file does not say it; without a file, it goes to stdout.
     #[arg(long)]
     format: Option<ThetaFormat>,
+    /// What matrix, closest kin and groups are about [default: the matrix theta, the rest functions].
+    #[arg(long, value_name = "WHAT")]
+    of: Option<Of>,
     /// Correlations Theta_rs / sqrt(Theta_rr Theta_ss) instead of Theta itself.
     #[arg(long)]
     correlation: bool,
     /// Theta in parts instead: what atoms contribute, what was found in the data, and what each task takes from where.
-    #[arg(long, conflicts_with_all = ["correlation", "svg"])]
+    #[arg(long, conflicts_with_all = ["of", "correlation", "svg"])]
     parts: bool,
     /// Order of the tasks [default: cluster; for npy, which holds no names, given].
     #[arg(long)]
@@ -79,58 +87,14 @@ enum TaskOrder {
     Given,
 }
 
-/// A task matrix with its tasks in this order.
-struct OrderedTheta {
-    names: Vec<String>,
-    theta: Matrix,
-    correlation: Matrix,
-    /// Places in the model.
-    order: Vec<usize>,
-    /// Its leaves are the tasks in this order.
-    tree: Option<Tree>,
-}
-
-impl OrderedTheta {
-    fn new(model: &Model, order: TaskOrder) -> Self {
-        let correlation = model.correlation();
-        let t = correlation.rows();
-        let given = (0..t).collect();
-        let (order, tree) = match order {
-            TaskOrder::Given => (given, None),
-            TaskOrder::Cluster => {
-                let d = distances(&correlation);
-                let tree = Tree::new(&d);
-                let order = tree.order(&d);
-                let moved = tree.renumbered(&order);
-                (order, Some(moved))
-            }
-        };
-        let names = order.iter().map(|&t| model.tasks().name(t)).collect();
-        let (theta, correlation) = (permuted(model.theta(), &order), permuted(&correlation, &order));
-        OrderedTheta { names, theta, correlation, order, tree }
-    }
-
-    fn picture<'a>(&'a self, title: &'a str, correlation: bool) -> HeatMap<'a> {
-        let map = HeatMap::new(title, &self.names, self.values(correlation));
-        match &self.tree {
-            Some(tree) => map.with_tree(tree),
-            None => map,
-        }
-    }
-
-    fn values(&self, correlation: bool) -> &Matrix {
-        if correlation { &self.correlation } else { &self.theta }
-    }
-}
-
-fn permuted(m: &Matrix, order: &[usize]) -> Matrix {
-    let mut out = Matrix::zeros(order.len(), order.len());
-    for (r, &from) in order.iter().enumerate() {
-        for (s, &of) in order.iter().enumerate() {
-            out[(r, s)] = m[(from, of)];
-        }
-    }
-    out
+/// What is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Of {
+    /// Correlations of the fitted functions: how alike the tasks turned out.
+    Functions,
+    /// The task matrix Theta: what tasks lend each other.
+    Theta,
 }
 
 /// The answer with `--json`.
@@ -142,9 +106,14 @@ struct ThetaAnswer<'a> {
     tasks: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     theta: Option<Vec<Vec<serde_json::Value>>>,
+    /// Correlations of the fitted functions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    functions: Option<Vec<Vec<serde_json::Value>>>,
     /// Correlations without what each task has to itself, where there is such a part.
     #[serde(skip_serializing_if = "Option::is_none")]
     shared_correlation: Option<Vec<Vec<serde_json::Value>>>,
+    /// What the groups are about.
+    groups_of: Of,
     /// Tasks of each group, the largest first, and the mean correlation that they have at least.
     groups: Vec<Vec<&'a str>>,
     group_correlation: f64,
@@ -171,26 +140,31 @@ pub(crate) fn run(args: ThetaArgs, global: &Global, report: Report) -> Result<Ex
     let model = crate::files::load_any_model(&args.model)?;
     let order =
         args.order.unwrap_or(if format == ThetaFormat::Npy { TaskOrder::Given } else { TaskOrder::Cluster });
-    let ordered = OrderedTheta::new(&model, order);
+    let values = match args.of {
+        Some(Of::Functions) => Shown::Functions,
+        _ if args.correlation => Shown::Correlation,
+        _ => Shown::Theta,
+    };
+    let ordered = OrderedTheta::new(&model, order, values)?;
     if args.parts {
         return args.run_parts(&model, &ordered, format, report);
     }
-    let shared = SharedTheta::new(&model, &ordered)?;
-    let kind = if args.correlation { "correlation" } else { "theta" };
+    let kinship = Relatives::new(&model, &ordered, args.of)?;
+    let kind = values.name();
     let bytes = match format {
-        ThetaFormat::Table => args.text(&ordered, &shared).into_bytes(),
-        ThetaFormat::Csv => csv(&ordered.names, ordered.values(args.correlation))?,
-        ThetaFormat::Npy => kinfolk_io::npy_bytes(ordered.values(args.correlation)),
+        ThetaFormat::Table => args.text(&ordered, &kinship).into_bytes(),
+        ThetaFormat::Csv => csv(&ordered.names, ordered.values())?,
+        ThetaFormat::Npy => kinfolk_io::npy_bytes(ordered.values()),
         ThetaFormat::Graphml => graphml::graphml(
             &ordered.names,
             &ordered.theta,
-            &ordered.correlation,
+            ordered.correlations(),
             args.threshold.unwrap_or(0.0),
         )
         .into_bytes(),
     };
-    let title = format!("{kind} of {}", plural(ordered.names.len(), "task"));
-    let picture = ordered.picture(&title, args.correlation);
+    let title = format!("{} of {}", values.in_words(), plural(ordered.names.len(), "task"));
+    let picture = ordered.picture(&title);
     if let Some(path) = &args.svg {
         files::write(path, picture.to_svg().as_bytes())?;
     }
@@ -200,24 +174,32 @@ pub(crate) fn run(args: ThetaArgs, global: &Global, report: Report) -> Result<Ex
     let rows = |values: &Matrix| {
         (0..values.rows()).map(|r| values.row(r).iter().map(|x| json_number(*x)).collect()).collect()
     };
-    let without_own = shared.shared.as_ref().filter(|_| args.out.is_none()).map(|(_, m)| rows(m));
+    let printed = |m: Option<&Matrix>| m.filter(|_| args.out.is_none()).map(rows);
+    let without_own = kinship.shared.as_ref().map(|(_, m)| m);
     let answer = ThetaAnswer {
         model: &args.model,
         kind,
         order,
         tasks: &ordered.names,
-        theta: args.out.is_none().then(|| rows(ordered.values(args.correlation))),
-        shared_correlation: without_own,
-        groups: shared.group_names(),
+        theta: printed(values.is_theta().then(|| ordered.values())),
+        functions: printed(ordered.functions.as_ref()),
+        shared_correlation: printed(without_own),
+        groups_of: kinship.of,
+        groups: kinship.group_names(),
         group_correlation: GROUP_CORRELATION,
-        few_labels: shared.names_of(&shared.untold),
+        few_labels: kinship.names_of(&kinship.untold),
         out: args.out.as_deref(),
         svg: args.svg.as_deref(),
     };
     match &args.out {
         None => report.answer(&answer, String::from_utf8_lossy(&bytes))?,
         Some(path) => {
-            let what = format!("{kind} of {} in {}\n", plural(ordered.names.len(), "task"), path.display());
+            let what = format!(
+                "{} of {} in {}\n",
+                values.in_words(),
+                plural(ordered.names.len(), "task"),
+                path.display()
+            );
             report.done(&answer, what)?;
         }
     }
@@ -272,28 +254,28 @@ impl ThetaArgs {
     }
 
     /// The whole matrix if it is small, the closest tasks of each task, and groups of tasks.
-    fn text(&self, ordered: &OrderedTheta, shared: &SharedTheta<'_>) -> String {
+    fn text(&self, ordered: &OrderedTheta, kinship: &Relatives<'_>) -> String {
         let n = ordered.names.len();
         let mut text = String::new();
         if n <= MAX_PRINTED_TASKS || self.full {
-            text.push_str(&matrix(ordered, self.correlation));
+            text.push_str(&matrix(ordered));
             text.push('\n');
         } else {
-            let what = if self.correlation { "correlations" } else { "Theta" };
+            let what = ordered.kind.heading();
             text += &format!("{what} of {n} tasks: --full prints the matrix, -o FILE writes it\n\n");
         }
-        text.push_str(&shared.text());
+        text.push_str(&kinship.text());
         text
     }
 }
 
-fn matrix(ordered: &OrderedTheta, correlation: bool) -> String {
-    let values = ordered.values(correlation);
+fn matrix(ordered: &OrderedTheta) -> String {
+    let values = ordered.values();
     let heads: Vec<String> = ordered.names.iter().map(|name| format!(">{name}")).collect();
-    let mut columns = vec![if correlation { "correlation" } else { "Theta" }];
+    let mut columns = vec![ordered.kind.corner()];
     columns.extend(heads.iter().map(String::as_str));
     let mut grid = Grid::new(&columns);
-    let cell = |x: &f64| if correlation { format!("{x:.2}") } else { number(*x, 3) };
+    let cell = |x: &f64| if ordered.kind == Shown::Theta { number(*x, 3) } else { format!("{x:.2}") };
     for (r, name) in ordered.names.iter().enumerate() {
         grid.row(std::iter::once(name.clone()).chain(values.row(r).iter().map(cell)));
     }

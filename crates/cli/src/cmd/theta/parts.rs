@@ -1,6 +1,6 @@
 //! `kinfolk theta --parts`: what was found in the data, and what atoms contribute.
 
-use super::OrderedTheta;
+use super::ordered::{OrderedTheta, permuted};
 use crate::failure::{Failure, Result};
 use crate::report::{as_number, json_number};
 use crate::text::{Grid, number};
@@ -59,8 +59,7 @@ struct Lender<'a> {
 
 impl<'a> OrderedParts<'a> {
     pub(super) fn new(model: &Model, whole: &'a OrderedTheta) -> Result<Self> {
-        let moved =
-            |part: ThetaPart| ThetaPart { matrix: super::permuted(&part.matrix, &whole.order), ..part };
+        let moved = |part: ThetaPart| ThetaPart { matrix: permuted(&part.matrix, &whole.order), ..part };
         Ok(OrderedParts { whole, parts: theta_parts(model)?.into_iter().map(moved).collect() })
     }
 

@@ -87,9 +87,12 @@ if (drawn) {
     state.threshold = Number(event.target.value);
     byId("threshold-value").textContent = state.threshold.toFixed(2);
     changed("threshold");
+  });
+  listeners.push((what) => {
+    if (what !== "view" && what !== "threshold") return;
+    listStrongest();
     say();
   });
-  listeners.push((what) => { if (what === "view" || what === "threshold") listStrongest(); });
   listStrongest();
 }
 

@@ -18,7 +18,7 @@ const graph = (() => {
     };
     for (let r = 1; r < n; r++) {
       for (let s = 0; s < r; s++) {
-        const size = Math.abs(correlation(r, s));
+        const size = Math.abs(related(r, s));
         if (size < 1e-6 || !passes(r, s)) continue;
         offer(r, s, size);
         offer(s, r, size);
@@ -27,7 +27,7 @@ const graph = (() => {
     const seen = new Map();
     best.forEach((own, r) => own.forEach(({ s, size }) => {
       const [a, b] = [Math.min(r, s), Math.max(r, s)];
-      seen.set(a * n + b, { a, b, size, value: correlation(a, b) });
+      seen.set(a * n + b, { a, b, size, value: related(a, b) });
     }));
     return [...seen.values()].sort((p, q) => q.size - p.size).slice(0, MAX_LINKS);
   }

@@ -141,6 +141,7 @@ const map = (() => {
     const lines = [["b", names[r]]];
     if (r !== s) lines.push(["b", names[s]]);
     lines.push(["span", `correlation ${short(correlation(r, s))}`], ["span", `Theta ${short(raw(r, s))}`]);
+    if (alike) lines.push(["span", `fitted functions ${short(functions(r, s))}`]);
     lines.push(["span", `log(1 + |Theta|) ${short(log(r, s))}`]);
     tip.replaceChildren(...lines.map(([kind, text]) => {
       const line = document.createElement(kind);

@@ -6,16 +6,20 @@ const n = names.length;
 const drawn = data.order.length > 0;
 const byId = (id) => document.getElementById(id);
 
-// The lower triangle, row by row, divided by the largest value.
-const half = (() => {
-  const text = atob(data.theta);
+// Little-endian, like every machine that runs a browser.
+function numbersOf(encoded) {
+  const text = atob(encoded);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-  // Little-endian, like every machine that runs a browser.
   return new Float32Array(bytes.buffer);
-})();
+}
 
-const share = (r, s) => (r >= s ? half[(r * (r + 1)) / 2 + s] : half[(s * (s + 1)) / 2 + r]);
+// Lower triangles, row by row: Theta divided by its largest value, and correlations of fitted functions.
+const half = numbersOf(data.theta);
+const alike = data.functions ? numbersOf(data.functions) : null;
+
+const entry = (triangle, r, s) => triangle[r >= s ? (r * (r + 1)) / 2 + s : (s * (s + 1)) / 2 + r];
+const share = (r, s) => entry(half, r, s);
 const inverseRoot = Float64Array.from({ length: drawn ? n : 0 }, (_, t) => {
   const own = share(t, t);
   return own > 0 ? 1 / Math.sqrt(own) : 0;
@@ -27,6 +31,7 @@ function correlation(r, s) {
   if (a === 0 || b === 0) return 0;
   return r === s ? 1 : Math.max(-1, Math.min(1, share(r, s) * a * b));
 }
+const functions = (r, s) => entry(alike, r, s);
 const log = (r, s) => Math.log1p(Math.abs(raw(r, s)));
 
 // The largest absolute value off the diagonal: diagonal values would leave all others pale.
@@ -42,6 +47,7 @@ function view(value, signed) {
   return { value, signed, get largest() { return (largest ??= largestPair(value)); } };
 }
 const views = { correlation: view(correlation, true), raw: view(raw, true), log: view(log, false) };
+if (alike) views.functions = view(functions, true);
 
 // Three digits; `even` keeps zeros at the end, for columns.
 const short = (x) => String(Number(x.toPrecision(3)));
@@ -52,7 +58,9 @@ const state = { view: "correlation", shape: "map", threshold: 0, found: new Set(
 const listeners = [];
 const changed = (what) => listeners.forEach((listener) => listener(what));
 
-const passes = (r, s) => state.threshold === 0 || r === s || Math.abs(correlation(r, s)) >= state.threshold;
+// The correlation that links and the threshold are about.
+const related = (r, s) => (state.view === "functions" ? functions(r, s) : correlation(r, s));
+const passes = (r, s) => state.threshold === 0 || r === s || Math.abs(related(r, s)) >= state.threshold;
 
 // The strongest pairs in this view, strongest first.
 function strongest(most) {

@@ -1,23 +1,26 @@
-//! Which tasks belong together: correlations without what each task has to itself, and groups by them.
+//! Which tasks belong together: closest kin, opposites and groups, by fitted functions or by Theta.
 
-use super::{OrderedTheta, permuted};
+use super::Of;
+use super::ordered::{OrderedTheta, permuted};
 use crate::failure::Result;
 use crate::text::{Grid, number};
 use kinfolk::{Matrix, Model};
-use kinfolk_report::{Tree, distances};
+use kinfolk_report::{Tree, distances, signed_distances};
 use kinfolk_train::{FREE_PART, KinRule, free_correlation, percent, shared_correlation, shares};
 
-/// Tasks of a group have at least this correlation on average, of any sign.
+/// Tasks of a group have at least this correlation on average; in groups of Theta, of any sign.
 pub(super) const GROUP_CORRELATION: f64 = 0.5;
 
 /// Tasks named as the closest of a task.
 const MAX_KIN: usize = 3;
 
 /// How related tasks are, with the tasks in the order of the whole.
-pub(super) struct SharedTheta<'a> {
+pub(super) struct Relatives<'a> {
     whole: &'a OrderedTheta,
+    /// What tasks are compared by.
+    pub(super) of: Of,
     rule: KinRule,
-    /// The share of what each task has to itself, and correlations without it; `None` without such a part.
+    /// The share in Theta of what each task has to itself, and correlations without it; `None` without such a part.
     pub(super) shared: Option<(f64, Matrix)>,
     /// Tasks of each group, the largest first.
     groups: Vec<Vec<usize>>,
@@ -43,18 +46,27 @@ fn is_relation(name: &str) -> bool {
 /// Correlations of a larger size below zero are named as opposites.
 const OPPOSITE: f64 = 0.05;
 
-impl<'a> SharedTheta<'a> {
-    pub(super) fn new(model: &Model, whole: &'a OrderedTheta) -> Result<Self> {
+impl<'a> Relatives<'a> {
+    /// Of functions where nothing else is asked for and the model can tell.
+    pub(super) fn new(model: &Model, whole: &'a OrderedTheta, of: Option<Of>) -> Result<Self> {
+        let of = of.unwrap_or(if whole.functions.is_some() { Of::Functions } else { Of::Theta });
         let shared = shared_correlation(model)?
             .map(|(share, correlation)| (share, permuted(&correlation, &whole.order)));
-        let related = shared.as_ref().map_or(&whole.correlation, |(_, correlation)| correlation);
+        let without_own = shared.as_ref().map_or(&whole.correlation, |(_, correlation)| correlation);
+        let related = whole.functions.as_ref().filter(|_| of == Of::Functions).unwrap_or(without_own);
         let rule = KinRule::new(model).in_order(&whole.order);
         let (told, untold): (Vec<usize>, Vec<usize>) =
             (0..whole.names.len()).partition(|t| rule.has_a_say(*t));
         let named = |groups: Vec<Vec<usize>>| -> Vec<Vec<usize>> {
             groups.into_iter().map(|group| group.into_iter().map(|i| told[i]).collect()).collect()
         };
-        let tree = Tree::new(&distances(&permuted(related, &told)));
+        let told_ones = permuted(related, &told);
+        // Opposite functions are far apart. In Theta they are related, too: they lend each other as much.
+        let tree = Tree::new(&if of == Of::Functions {
+            signed_distances(&told_ones)
+        } else {
+            distances(&told_ones)
+        });
         let groups = named(tree.groups(1.0 - GROUP_CORRELATION));
         let last = tree.joins().last().map(|(_, _, distance)| 1.0 - distance);
         let sides = last.map(|between| (named(tree.in_clusters(2)), between));
@@ -67,13 +79,11 @@ impl<'a> SharedTheta<'a> {
             true => free_correlation(model)?.map(|(share, free)| {
                 let free = permuted(&permuted(&free, &whole.order), &told);
                 // What is left without the common part has opposites, which are no group.
-                let mut apart = free;
-                apart.as_mut_slice().iter_mut().for_each(|c| *c = 1.0 - c.max(0.0));
-                (share, named(Tree::new(&apart).groups(1.0 - GROUP_CORRELATION)))
+                (share, named(Tree::new(&signed_distances(&free)).groups(1.0 - GROUP_CORRELATION)))
             }),
             false => None,
         };
-        Ok(SharedTheta { whole, rule, shared, groups, untold, sides, given, found })
+        Ok(Relatives { whole, of, rule, shared, groups, untold, sides, given, found })
     }
 
     /// Names of the tasks of each group.
@@ -99,20 +109,24 @@ impl<'a> SharedTheta<'a> {
 
     /// Up to three closest tasks of each task.
     fn closest(&self) -> String {
-        let head = match self.shared {
-            None => "closest kin (correlation)",
-            Some(_) => "closest kin (correlation, without own)",
+        let whole = &self.whole.correlation;
+        let (head, related, is_shared) = match (&self.whole.functions, &self.shared) {
+            (Some(functions), _) if self.of == Of::Functions => {
+                ("closest kin (correlation of fitted functions)", functions, false)
+            }
+            (_, None) => ("closest kin (correlation in Theta)", whole, false),
+            (_, Some((_, correlation))) => {
+                ("closest kin (correlation in Theta, without own)", correlation, true)
+            }
         };
         let mut grid = Grid::new(&["task", ">Theta_tt", head]);
-        let whole = &self.whole.correlation;
-        let related = self.shared.as_ref().map_or(whole, |(_, correlation)| correlation);
         for (t, name) in self.whole.names.iter().enumerate() {
             let row = related.row(t);
             let (others, opposite) =
                 (self.rule.closest(related, t), self.rule.opposite(related, t, OPPOSITE));
-            let kin = |&s: &usize| match self.shared {
-                None => format!("{} ({:.2})", self.whole.names[s], row[s]),
-                Some(_) => format!("{} ({:.2}, {:.2})", self.whole.names[s], whole[(t, s)], row[s]),
+            let kin = |&s: &usize| match is_shared {
+                false => format!("{} ({:.2})", self.whole.names[s], row[s]),
+                true => format!("{} ({:.2}, {:.2})", self.whole.names[s], whole[(t, s)], row[s]),
             };
             let opposite = opposite.map(|s| format!("opposite: {}", kin(&s)));
             let kin: Vec<String> = others.iter().take(MAX_KIN).map(kin).collect();
@@ -128,8 +142,15 @@ impl<'a> SharedTheta<'a> {
     fn groups_in_words(&self) -> String {
         let n = self.whole.names.len() - self.untold.len();
         let names = self.group_names();
-        let without = if self.shared.is_some() { ", without own" } else { "" };
-        let rule = format!("a correlation of at least {GROUP_CORRELATION} on average{without}");
+        let rule = match self.of {
+            Of::Functions => {
+                format!("fitted functions with a correlation of at least {GROUP_CORRELATION} on average")
+            }
+            Of::Theta => {
+                let without = if self.shared.is_some() { ", without own" } else { "" };
+                format!("a correlation in Theta of at least {GROUP_CORRELATION} on average{without}")
+            }
+        };
         let alone: Vec<&str> = names.iter().filter(|group| group.len() == 1).flatten().copied().collect();
         if n > 1 && self.groups.len() == 1 {
             let sides = self.sides.as_ref().filter(|_| n > 2).map_or(String::new(), |(sides, between)| {
@@ -169,6 +190,11 @@ impl<'a> SharedTheta<'a> {
     }
 
     fn meaning(&self) -> String {
+        if self.of == Of::Functions {
+            return "a correlation of 1: two tasks are predicted alike, up to scale and level; 0: what they depend on \
+                    is unrelated; below 0: opposite\nwhat tasks lend each other is Theta: --of theta\n"
+                .into();
+        }
         let mut text = String::from(
             "a correlation of 1: two tasks are the same up to their scale; 0: they learn nothing from each other; \
              below 0: opposite\n",
@@ -179,6 +205,10 @@ impl<'a> SharedTheta<'a> {
                 percent(share)
             );
         }
+        text += match self.whole.functions {
+            Some(_) => "how alike the fitted functions are: --of functions\n",
+            None => "the model has no kernel values, so its fitted functions cannot be compared\n",
+        };
         text
     }
 }
