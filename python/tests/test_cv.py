@@ -247,3 +247,19 @@ def test_ctrl_c_ends_the_search_at_once(estimator, scoring):
         _, said = process.communicate(timeout=60)
     assert "KeyboardInterrupt" in said and process.returncode != 0, said
     assert time.perf_counter() - began < 10
+
+
+def test_levels_are_decided_once_for_all_settings():
+    drawn = 0
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        task = np.repeat(np.arange(30), 4)
+        X = rng.normal(size=(120, 2))
+        y = X @ [1, -0.5] + 0.1 * rng.normal(size=30)[task] + rng.normal(size=120)
+        search = MultiTaskCV(MultiTaskRegressor(), Cs=[0.1, 1.0], cv=3).fit(X, y, task=task)
+        intercepts = {setting.get("intercept") for setting in search.cv_results_["params"]}
+        assert len(intercepts) == 1 and search.best_estimator_.intercept == (intercepts - {None} or {"auto"}).pop()
+        drawn += intercepts != {None}
+        free = MultiTaskCV(MultiTaskRegressor(intercept="free"), Cs=[0.1, 1.0], cv=3).fit(X, y, task=task)
+        assert "intercept" not in free.best_params_
+    assert drawn >= 1

@@ -249,3 +249,29 @@ impl TaskMeans {
         self.of_task[task].unwrap_or(self.of_all)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metric::{gain, mean};
+
+    #[test]
+    fn relative_errors_have_no_unit_and_no_task_decides_alone() {
+        let task: Vec<u32> = (0..40).map(|i| i % 4).collect();
+        let unit = [1.0, 1e150, 1e-150, 0.0];
+        let label: Vec<f64> = (0..40).map(|i| unit[i % 4] * (i as f64).sin()).collect();
+        let observations = Observations::multi_task(&task, label.clone()).unwrap();
+        let losses = LossKind::Squared.into();
+        let folds = [FoldRows { train: (0..40).collect(), test: (0..40).collect() }];
+        let held_out = HeldOut::new(&observations, &losses, &folds);
+        let away =
+            |by: [f64; 4]| -> Vec<f64> { (0..40).map(|i| label[i] + unit[i % 4] * by[i % 4]).collect() };
+        let [one, other] = held_out.relative_errors(&away([1.0; 4]), &away([2.0; 4]));
+        let (better, _) = gain(&one, &other);
+        // 1 and 4 in units of 2.5, for three tasks of four; the labels of the last are met by both.
+        assert!((better - 0.75 * 3.0 / 2.5).abs() < 1e-12, "{better}");
+        // One of the tasks is much worse, the others are a little better.
+        let [one, other] = held_out.relative_errors(&away([1.0; 4]), &away([1.2, 1.2, 1e-9, 1.0]));
+        assert!((mean(&one) - mean(&other)).abs() < 0.5 && one.iter().all(|row| row.loss <= 2.0));
+    }
+}

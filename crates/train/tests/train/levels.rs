@@ -2,8 +2,9 @@
 //! held-out rows better, and free ones elsewhere.
 
 use kinfolk::inputs::{Dense, Inputs};
-use kinfolk::{Intercept, Observations, Silent, Start, TargetScale};
-use kinfolk_train::{Data, FitSpec, Trained, predict, train};
+use kinfolk::{Intercept, Kernel, LossKind, Observations, Silent, Start, TargetScale};
+use kinfolk_train::select::Study;
+use kinfolk_train::{Data, FitSpec, Trained, Unobserved, predict, train};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -161,4 +162,24 @@ fn a_weight_of_two_is_a_repetition() {
     assert_eq!(a.model.about().problem.intercept, b.model.about().problem.intercept);
     let [a, b] = [a, b].map(|fit| predict(&fit.model, &test.0, &test.1).unwrap());
     assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-3));
+}
+
+#[test]
+fn select_decides_about_levels_as_fit_does() {
+    let mut drawn = 0;
+    for seed in 0..4 {
+        let ((inputs, observations), _) = schools(seed, 0.1, |_| 1.0, 4);
+        let study = |spec: FitSpec| Study::new(&inputs, &observations, LossKind::Squared.into(), spec);
+        // Without a look at kernels, as select decides before it looks at them.
+        let spec = FitSpec { kernel: Some(Kernel::Linear), ..open() };
+        let fitted = fit(&spec, &(inputs.clone(), observations.clone()));
+        let mut open_study = study(spec);
+        let found = open_study.settle_levels(&Unobserved).unwrap();
+        let of_fit = fitted.model.about().problem.intercept;
+        assert_eq!(found, is_drawn(&fitted).then_some(of_fit));
+        assert_eq!(open_study.spec.intercept, found);
+        drawn += usize::from(found.is_some());
+        assert_eq!(study(free()).settle_levels(&Unobserved).unwrap(), None);
+    }
+    assert!(drawn >= 2, "{drawn}");
 }
