@@ -51,7 +51,7 @@ def test_logistic_scores_are_log_odds_as_they_are(binary):
 
 def test_calibration_with_few_rows_does_no_harm():
     worse = []
-    for seed in range(8):
+    for seed in range(16):
         rng = np.random.default_rng(seed)
         w, task = rng.normal(size=5), np.repeat(np.arange(8), 112)
         X = rng.normal(size=(len(task), 5))

@@ -257,7 +257,7 @@ def test_many_words_make_sparse_features():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"a": rng.choice([f"w{i}" for i in range(40)], 400), "b": rng.choice(list("pqrstuvw"), 400)})
     model = MultiTaskRegressor(C=1.0, tol=1e-8).fit(X, rng.normal(size=400))
-    assert model.scale_ == "spread" and model.coef_.shape == (1, 48)
+    assert model.scale_ == "mixed" and model.coef_.shape == (1, 48)
     dense = pd.get_dummies(X, prefix_sep="=").astype(float)
     dense = dense[list(model.coef_frame_.columns)]
     np.testing.assert_allclose(dense.to_numpy() @ model.coef_[0] + model.intercept_[0], model.predict(X), atol=1e-9)

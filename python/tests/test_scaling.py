@@ -38,8 +38,8 @@ def test_coefficients_are_in_the_units_of_the_data(regression):
 
 def test_what_was_done_is_known(regression, binary):
     d = regression
-    assert MultiTaskRegressor().fit(d.X, d.y, task=d.task).scale_ == "standard"
-    assert MultiTaskRegressor().fit(sp.csr_matrix(d.X), d.y, task=d.task).scale_ == "spread"
+    assert MultiTaskRegressor().fit(d.X, d.y, task=d.task).scale_ == "mixed"
+    assert MultiTaskRegressor().fit(sp.csr_matrix(d.X), d.y, task=d.task).scale_ == "mixed"
     assert MultiTaskRegressor(kernel="precomputed").fit(d.X @ d.X.T, d.y, task=d.task).scale_ == "none"
     classes = MultiTaskClassifier(loss="squared").fit(binary.X, binary.y, task=binary.task)
     assert classes.model_.target_scaling is None

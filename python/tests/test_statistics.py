@@ -57,7 +57,7 @@ def test_tables_missing_labels_sparse_rows_and_offsets(rows):
     whole = MultiTaskRegressor(**TIGHT).fit(Z, full)
     total = Statistics().update(Z[:150], full[:150]).update(Z[150:], full[150:])
     model = MultiTaskRegressor(**TIGHT).fit_statistics(total)
-    assert model.scale_ == whole.scale_ == "spread"
+    assert model.scale_ == whole.scale_ == "mixed"
     close(model.coef_, whole.coef_)
     offset = np.linspace(-1, 1, 300)
     whole = MultiTaskRegressor(**TIGHT).fit(X, full[:, 0], offset=offset)
