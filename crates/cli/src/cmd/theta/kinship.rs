@@ -43,8 +43,9 @@ fn is_relation(name: &str) -> bool {
     !["common", "own", FREE_PART].contains(&name)
 }
 
-/// Correlations of a larger size below zero are named as opposites.
-const OPPOSITE: f64 = 0.05;
+/// Correlations of a larger size below zero are named as opposites: smaller ones are those of tasks that have little to
+/// do with each other.
+const OPPOSITE: f64 = 0.25;
 
 impl<'a> Relatives<'a> {
     /// Of functions where nothing else is asked for and the model can tell.
