@@ -2,10 +2,10 @@
 
 use crate::common::Place;
 
-/// Six wards of forty patients, and two of three.
+/// Six wards of forty patients, and two of six.
 fn wards() -> String {
     let mut text = String::from("ward,age,pressure,died\n");
-    for i in 0..246_i32 {
+    for i in 0..252_i32 {
         let ward = if i < 240 { i % 6 } else { 6 + i % 2 };
         let (age, pressure) = (i * 37 % 41 - 20, i * 53 % 43 - 21);
         let risk = 3 * age + 2 * pressure + i * 29 % 61 - 30;
@@ -26,7 +26,7 @@ fn gains_that_rest_on_tasks_with_few_labels_are_named() {
     let page = String::from_utf8(place.read("r.html")).unwrap();
     assert!(page.contains(" Without tasks that have few labels (w6"));
     assert!(page.contains("w6 (few labels)") && !page.contains("w1 (few labels)"));
-    // Of all rows together, three rows are three of many.
+    // Of all rows together, six rows are six of many.
     let said = place.ok(&format!("{select} --metric pooled-auc --force"));
     assert!(!said.contains("few labels"), "{said}");
 }

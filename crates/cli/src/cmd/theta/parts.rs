@@ -106,9 +106,9 @@ impl<'a> OrderedParts<'a> {
             tasks.row(std::iter::once(name.clone()).chain(shares).chain([lenders.join(", ")]));
         }
         format!(
-            "{grid}share: of the model, |F|^2, as fit, model show and report say it; what all tasks have in common counts \
-             once there, and in every entry of Theta\n\n{tasks}in each line: of the row of the task in Theta, sum of \
-             |part| over sum of all |parts|\n"
+            "{grid}share: of the model, |F|^2, as fit, model show and report say it; what all tasks have in common \
+             counts once there, and in every entry of Theta\n\n{tasks}in each line: of the row of the task in Theta, \
+             sum of |part| over sum of all |parts|\n"
         )
     }
 
