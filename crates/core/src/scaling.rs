@@ -336,6 +336,11 @@ fn features(x: &Dense<'_>, weights: &RowWeights<'_>) -> Vec<FeatureSpread> {
         low.iter_mut().zip(row).for_each(|(low, x)| *low = low.min(*x));
         high.iter_mut().zip(row).for_each(|(high, x)| *high = high.max(*x));
     });
+    let mut others = vec![false; d];
+    for_each_row(x, weights.rows(), |_, row| {
+        let ends = low.iter().zip(&high).zip(row);
+        others.iter_mut().zip(ends).for_each(|(others, ((low, high), x))| *others |= x != low && x != high);
+    });
     let unit_of = |(low, high): (&f64, &f64)| power_of_two(if low > high { 0.0 } else { high.max(-low) });
     let unit: Vec<f64> = low.iter().zip(&high).map(unit_of).collect();
     let start = weights.rows().next().unwrap_or(0);
@@ -349,8 +354,7 @@ fn features(x: &Dense<'_>, weights: &RowWeights<'_>) -> Vec<FeatureSpread> {
     let spread = |j: usize| FeatureSpread {
         centre: first[j] + offset[j],
         deviation: (squares[j] / total).sqrt(),
-        below: first[j] - low[j] / unit[j] + offset[j],
-        above: high[j] / unit[j] - first[j] - offset[j],
+        distance: (!others[j] && high[j] > low[j]).then(|| high[j] / unit[j] - low[j] / unit[j]),
         unit: unit[j],
     };
     (0..d).map(spread).collect()

@@ -2,17 +2,12 @@
 
 use crate::{Error, Result};
 
-/// Two values a and b have `(mean - a)(b - mean) = variance`, and any other value between them makes the variance
-/// smaller; up to rounding of mean and variance, and this share.
-const TWO_VALUES: f64 = 1e-8;
-
-/// Mean, standard deviation and range of a feature, in a unit.
+/// Mean and standard deviation of a feature, in a unit.
 pub(crate) struct FeatureSpread {
     pub(crate) centre: f64,
     pub(crate) deviation: f64,
-    /// How far the smallest value is below the mean, and the largest above it; NaN if that is not known.
-    pub(crate) below: f64,
-    pub(crate) above: f64,
+    /// The distance of its two values, if it has two.
+    pub(crate) distance: Option<f64>,
     pub(crate) unit: f64,
 }
 
@@ -24,12 +19,6 @@ impl FeatureSpread {
     /// Whether n values differ by more than rounding may leave of equal ones.
     fn is_positive(&self, n: f64) -> bool {
         self.deviation > n * f64::EPSILON * self.centre.abs()
-    }
-
-    fn has_two_values(&self) -> bool {
-        let variance = self.deviation * self.deviation;
-        // False if the range is not known.
-        (self.below * self.above - variance).abs() <= TWO_VALUES * variance
     }
 
     /// One over the standard deviation of feature j. If it is constant, 1, or one over its value where means are not
@@ -44,9 +33,9 @@ impl FeatureSpread {
 
     /// The same, but of a feature of two values one over half their distance.
     pub(super) fn factor_by_values(&self, n: f64, centred: bool, j: usize) -> Result<f64> {
-        match self.is_positive(n) && self.has_two_values() {
-            true => self.one_over(0.5 * (self.below + self.above), j),
-            false => self.factor(n, centred, j),
+        match self.distance {
+            Some(distance) => self.one_over(0.5 * distance, j),
+            None => self.factor(n, centred, j),
         }
     }
 
@@ -64,7 +53,6 @@ impl FeatureSpread {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::inputs::{Dense, Inputs};
     use crate::{Scaling, ScalingKind};
 
@@ -94,9 +82,25 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_range_is_not_one_of_two_values() {
-        let own = FeatureSpread { centre: 0.5, deviation: 0.5, below: f64::NAN, above: f64::NAN, unit: 1.0 };
-        assert!(!own.has_two_values());
-        assert!(FeatureSpread { below: 0.5, above: 0.5, ..own }.has_two_values());
+    fn other_values_however_rare_or_close_make_numbers() {
+        let column = |value: f64| -> Vec<f64> {
+            (0..200).map(|i| if i == 9 { value } else { f64::from(u8::from(i % 50 == 7)) }).collect()
+        };
+        for value in [1e9, 1e300, 1.0 + f64::EPSILON, 0.5, -1e-300] {
+            let column = column(value);
+            let found = factors(ScalingKind::Mixed, &[&column]);
+            assert_eq!(found, factors(ScalingKind::Standard, &[&column]), "{value}");
+        }
+    }
+
+    #[test]
+    fn weights_do_not_change_what_two_values_are_divided_by() {
+        let x: Vec<f64> = (0..60).map(|i| f64::from(u8::from(i % 2 == 0))).collect();
+        let inputs = Inputs::from(Dense::f64(&x, 60, 1).expect("finite numbers"));
+        for heavy in [1.0, 1e8, 1e12] {
+            let weights: Vec<f64> = x.iter().map(|x| if *x == 1.0 { heavy } else { 1.0 }).collect();
+            let scaling = Scaling::fit_weighted(ScalingKind::Mixed, &inputs, Some(&weights)).expect("dense");
+            assert_eq!(scaling.mean_and_factor().expect("one by one").1, [2.0], "{heavy}");
+        }
     }
 }

@@ -23,15 +23,22 @@ pub(super) fn features(inputs: &Inputs<'_>, weights: &RowWeights<'_>) -> Vec<Fea
     mean.iter_mut().for_each(|sum| *sum /= total);
     let mut squares = vec![0.0; d];
     for_each(inputs, weights, |weight, j, x| squares[j] += weight * (x / unit[j] - mean[j]).powi(2));
+    let mut others = vec![false; d];
+    for_each(inputs, weights, |_, j, x| others[j] |= x != low[j] && x != high[j]);
     let spread = |j: usize| {
         // The zeros weigh total - entries, and are -mean from the mean.
         let zeros = (total - entries[j]).max(0.0);
-        let zero = if zeros > 0.0 { 0.0 } else { f64::NAN };
+        // With zeros, all other values must be one.
+        let (low, high) = (low[j] / unit[j], high[j] / unit[j]);
+        let distance = match zeros > 0.0 {
+            true if low == high => Some(high.abs()),
+            true => None,
+            false => (high > low && !others[j]).then_some(high - low),
+        };
         FeatureSpread {
             centre: mean[j],
             deviation: ((squares[j] + zeros * mean[j] * mean[j]) / total).sqrt(),
-            below: mean[j] - (low[j] / unit[j]).min(zero),
-            above: (high[j] / unit[j]).max(zero) - mean[j],
+            distance,
             unit: unit[j],
         }
     };

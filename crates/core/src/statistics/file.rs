@@ -8,6 +8,7 @@
 //! | `xy` | f64 | M x features x labels |
 //! | `yy` | f64 | M x labels |
 //! | `low`, `high` | f64 | features; not in version 1 |
+//! | `others` | u32 | 1 for features with other values, too, else 0; with `low` and `high` |
 //! | `sample_features` | f64 | rows kept x features |
 //! | `sample_row`, `sample_task` | u32 | labels kept |
 //! | `sample_label`, `sample_weight` | f64 | labels kept |
@@ -95,9 +96,14 @@ impl Statistics {
             ("xy", doubles(&list(&|own| own.xy.as_slice().to_vec()), vec![m, d, k])),
             ("yy", doubles(&list(&|own| own.yy.clone()), vec![m, k])),
         ];
-        let FeatureRanges { low, high } = &self.ranges;
+        let FeatureRanges { low, high, others } = &self.ranges;
         if low.len() == d && low.iter().chain(high).all(|x| x.is_finite()) {
-            out.extend([("low", doubles(low, vec![d])), ("high", doubles(high, vec![d]))]);
+            let others: Vec<u32> = others.iter().map(|others| u32::from(*others)).collect();
+            out.extend([
+                ("low", doubles(low, vec![d])),
+                ("high", doubles(high, vec![d])),
+                ("others", integers(&others)),
+            ]);
         }
         let rows = &self.sample.rows;
         let labels: Vec<(u32, &SampledLabel)> = rows
@@ -222,15 +228,16 @@ fn moments(about: &StatisticsAbout, k: usize, tensors: &mut Tensors<'_>) -> Resu
 fn ranges(about: &StatisticsAbout, tensors: &mut Tensors<'_>) -> Result<FeatureRanges> {
     let shape = [about.n_features];
     let mut take = |name: &str| tensors.if_listed(name, |tensors, name| tensors.doubles(name, &shape));
-    match (take("low")?, take("high")?) {
-        (Some(low), Some(high)) if low.iter().zip(&high).all(|(low, high)| low <= high) => {
-            Ok(FeatureRanges { low, high })
+    let (low, high) = (take("low")?, take("high")?);
+    let others = tensors.if_listed("others", |tensors, name| tensors.integers(name))?;
+    match (low, high, others) {
+        (Some(low), Some(high), Some(others))
+            if low.iter().zip(&high).all(|(low, high)| low <= high) && others.len() == low.len() =>
+        {
+            Ok(FeatureRanges { low, high, others: others.into_iter().map(|others| others != 0).collect() })
         }
-        (None, None) if about.counts.inputs > 0 => Ok(FeatureRanges {
-            low: vec![f64::NAN; about.n_features],
-            high: vec![f64::NAN; about.n_features],
-        }),
-        (None, None) => Ok(FeatureRanges::default()),
+        (None, None, None) if about.counts.inputs > 0 => Ok(FeatureRanges::unknown(about.n_features)),
+        (None, None, None) => Ok(FeatureRanges::default()),
         _ => Err(wrong("ranges", "the smallest value of a feature is not below the largest")),
     }
 }

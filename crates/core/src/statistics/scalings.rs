@@ -17,8 +17,7 @@ impl Statistics {
         let spread = |(j, column): (usize, ColumnMoments)| FeatureSpread {
             centre: column.mean,
             deviation: column.deviation(),
-            below: column.mean - self.ranges.low[j] / column.unit + column.mean_rest,
-            above: self.ranges.high[j] / column.unit - column.mean - column.mean_rest,
+            distance: self.ranges.distance(j).map(|distance| distance / column.unit),
             unit: column.unit,
         };
         let features = || -> Vec<FeatureSpread> {
