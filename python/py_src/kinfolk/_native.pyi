@@ -15,6 +15,7 @@ __all__ = [
     "certified",
     "certify_part",
     "cross_validate",
+    "drawn_levels",
     "describe",
     "describe_recipe",
     "encode_frame",
@@ -55,6 +56,8 @@ class Model:
     def theta(self) -> NDArray[np.float64]: ...
     @property
     def correlation(self) -> NDArray[np.float64]: ...
+    @property
+    def function_correlation(self) -> NDArray[np.float64] | None: ...
     @property
     def alpha(self) -> NDArray[np.float64] | None: ...
     @property
