@@ -301,7 +301,9 @@ pub(crate) fn levels(study: &Study<'_>, observer: &dyn StudyObserver) -> Result<
         (None, Inputs::Dense(_) | Inputs::Sparse(_)) => Some(Kernel::Linear),
         (given, _) => given.clone(),
     };
-    let spec = FitSpec { c: Weight::Auto, kernel, max_seconds: None, ..study.spec.clone() };
+    // The method is what is compared, so it does not decide.
+    let method = FitSpec::default().method;
+    let spec = FitSpec { c: Weight::Auto, method, kernel, max_seconds: None, ..study.spec.clone() };
     let rows: Vec<u32> = (0..study.inputs.n_inputs() as u32).collect();
     let mut training = Training::of_rows(&spec, study.inputs, study.observations, &study.losses, &rows)?;
     training.fold_keys.clone_from(&study.fold_keys);
