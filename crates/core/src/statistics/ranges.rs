@@ -1,7 +1,7 @@
 //! The smallest and the largest value of each feature, and whether it has others.
 
 use super::PART_ROWS;
-use crate::inputs::Inputs;
+use crate::inputs::{Dense, Inputs};
 use rayon::prelude::*;
 
 /// Of the rows that count, whatever their weights. Of files of older versions it is not known: then features may have
@@ -35,7 +35,7 @@ impl FeatureRanges {
     /// Of some rows of these inputs, each with at least one label that counts.
     pub(super) fn of_rows(inputs: &Inputs<'_>, rows: &[u32]) -> Self {
         let of_part = |rows: &[u32]| match inputs {
-            Inputs::Dense(_) => FeatureRanges::of_dense(inputs, rows),
+            Inputs::Dense(x) => FeatureRanges::of_dense(x, rows),
             _ => FeatureRanges::of_sparse(inputs, rows),
         };
         let parts: Vec<FeatureRanges> = rows.par_chunks(PART_ROWS).map(of_part).collect();
@@ -45,8 +45,7 @@ impl FeatureRanges {
         })
     }
 
-    fn of_dense(inputs: &Inputs<'_>, rows: &[u32]) -> Self {
-        let Inputs::Dense(x) = inputs else { unreachable!("of_rows asks for dense inputs") };
+    fn of_dense(x: &Dense<'_>, rows: &[u32]) -> Self {
         let mut own = FeatureRanges::empty(x.cols());
         let mut row = vec![0.0; x.cols()];
         for &i in rows {
@@ -104,9 +103,9 @@ impl FeatureRanges {
         }
     }
 
-    /// The distance of the two values of feature j, if it has two.
-    pub(super) fn distance(&self, j: usize) -> Option<f64> {
-        let distance = self.high[j] - self.low[j];
+    /// The distance of the two values of feature j in this unit, if it has two.
+    pub(super) fn distance(&self, j: usize, unit: f64) -> Option<f64> {
+        let distance = self.high[j] / unit - self.low[j] / unit;
         (!self.others[j] && distance > 0.0 && distance.is_finite()).then_some(distance)
     }
 }
@@ -114,7 +113,7 @@ impl FeatureRanges {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inputs::{Dense, Sparse};
+    use crate::inputs::Sparse;
 
     /// Of one feature with these values, in two parts.
     fn in_parts(values: &[f64], first: usize) -> FeatureRanges {
@@ -128,14 +127,16 @@ mod tests {
     #[test]
     fn parts_know_whether_there_are_two_values_in_all() {
         for first in 0..=4 {
-            assert_eq!(in_parts(&[3.0, 5.0, 3.0, 5.0], first).distance(0), Some(2.0));
+            assert_eq!(in_parts(&[3.0, 5.0, 3.0, 5.0], first).distance(0, 1.0), Some(2.0));
             for one in [[0.0, 0.0, 1e9, 1.0], [1.0, 2.0, 1.0 + 1e-9, 2.0], [-1.0, 0.0, 1.0, 1.0], [7.0; 4]] {
-                assert_eq!(in_parts(&one, first).distance(0), None, "{one:?}");
+                assert_eq!(in_parts(&one, first).distance(0, 1.0), None, "{one:?}");
             }
         }
+        // Their distance is out of range, but not in their unit.
+        assert_eq!(in_parts(&[-1e308, 1e308], 1).distance(0, 1e308), Some(2.0));
         let mut unknown = FeatureRanges::unknown(1);
         unknown.absorb(&in_parts(&[0.0, 1.0], 1));
-        assert_eq!(unknown.distance(0), None);
+        assert_eq!(unknown.distance(0, 1.0), None);
     }
 
     #[test]
@@ -149,8 +150,8 @@ mod tests {
         for (values, distance) in
             [(&[4.0, 4.0][..], Some(4.0)), (&[-4.0], Some(4.0)), (&[1.0, 2.0], None), (&[-1.0, 1.0], None)]
         {
-            assert_eq!(range(values, 5).distance(0), distance, "{values:?}");
+            assert_eq!(range(values, 5).distance(0, 1.0), distance, "{values:?}");
         }
-        assert_eq!(range(&[1.0, 2.0], 2).distance(0), Some(1.0));
+        assert_eq!(range(&[1.0, 2.0], 2).distance(0, 1.0), Some(1.0));
     }
 }

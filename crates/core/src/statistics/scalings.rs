@@ -17,7 +17,7 @@ impl Statistics {
         let spread = |(j, column): (usize, ColumnMoments)| FeatureSpread {
             centre: column.mean,
             deviation: column.deviation(),
-            distance: self.ranges.distance(j).map(|distance| distance / column.unit),
+            distance: self.ranges.distance(j, column.unit),
             unit: column.unit,
         };
         let features = || -> Vec<FeatureSpread> {
